@@ -1,0 +1,53 @@
+#include "base/memory.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+static int allocation_must_fail(SnContext *context)
+{
+    if (context->allocations_until_failure < 0) {
+        return 0;
+    }
+    if (context->allocations_until_failure == 0) {
+        return 1;
+    }
+    context->allocations_until_failure--;
+    return 0;
+}
+
+static void report_failure(SnContext *context, size_t count, size_t size)
+{
+    double megabytes = (double)count * (double)size / 1e6;
+    (void)sn_context_fail(context, SN_OUT_OF_MEMORY,
+                          "Out of memory (%.0f MB more were needed): lower the resolution or close other programs.",
+                          megabytes);
+}
+
+void *sn_allocate(SnContext *context, size_t count, size_t size)
+{
+    void *block = NULL;
+    if (!allocation_must_fail(context)) {
+        block = calloc(count ? count : 1, size);
+    }
+    if (block == NULL) {
+        report_failure(context, count, size);
+    }
+    return block;
+}
+
+void *sn_reallocate(SnContext *context, void *block, size_t count, size_t size)
+{
+    void *larger = NULL;
+    if (!allocation_must_fail(context) && count <= SIZE_MAX / size) {
+        larger = realloc(block, (count ? count : 1) * size);
+    }
+    if (larger == NULL) {
+        report_failure(context, count, size);
+    }
+    return larger;
+}
+
+void sn_release(void *block)
+{
+    free(block);
+}

@@ -1,0 +1,29 @@
+/* A tetrahedral mesh: the cage that is fitted and simulated. Every tet has positive volume at rest. */
+#ifndef SN_MESH_TET_MESH_H
+#define SN_MESH_TET_MESH_H
+
+#include "base/context.h"
+
+#include <stdint.h>
+
+typedef struct SnTetMesh {
+    size_t vertex_count;
+    size_t tet_count;
+    double *positions; /* vertex_count x 3, metres; owned */
+    int32_t *tets;     /* tet_count x 4; owned */
+} SnTetMesh;
+
+/* An allocated mesh of that size, zeroed. */
+SnStatus sn_tet_mesh_init(SnContext *context, size_t vertex_count, size_t tet_count, SnTetMesh *mesh);
+void sn_tet_mesh_clear(SnTetMesh *mesh);
+
+/* Indices in range, coordinates finite, every volume positive. */
+SnStatus sn_tet_mesh_check(SnContext *context, const SnTetMesh *mesh);
+
+/* Signed volume of one tet with the given vertex positions (vertex_count x 3). */
+double sn_tet_mesh_volume(const SnTetMesh *mesh, const double *positions, size_t tet);
+
+/* Smallest dihedral angle of all tets at rest, degrees. */
+double sn_tet_mesh_min_dihedral(const SnTetMesh *mesh);
+
+#endif
