@@ -22,9 +22,9 @@ typedef struct SnContext {
 void sn_context_init(SnContext *context);
 
 #if defined(__GNUC__)
-#define SN_PRINTF_LIKE(format, first) __attribute__((format(printf, format, first)))
+#define SN_PRINTF_LIKE(text, first) __attribute__((format(printf, text, first)))
 #else
-#define SN_PRINTF_LIKE(format, first)
+#define SN_PRINTF_LIKE(text, first)
 #endif
 
 /* Writes the sentence and returns `status`, so that a failing site is one line. */
