@@ -1,0 +1,343 @@
+/* With F = U diag(s) Vᵀ and b_i the gradient of shape function i, let c_i = Vᵀ b_i. The force on vertex i is
+   volume U (stress * c_i); the stiffness block (i, j) is volume U B Uᵀ with
+   B_aa = stretch_aa c_i[a] c_j[a] + sum over b != a of p_ab c_i[b] c_j[b],  B_ab = stretch_ab c_i[a] c_j[b] + q_ab c_i[b] c_j[a],
+   p = (shear + twist)/2, q = (shear - twist)/2. Clamping shear and twist at zero and projecting the 3x3 `stretch` makes the
+   whole Hessian positive semi-definite, so no 9x9 or 12x12 matrix is ever decomposed. */
+#include "energy/tet_elements.h"
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "math/mat3.h"
+
+#include <math.h>
+#include <string.h>
+
+#define CHUNK ((size_t)512) /* a multiple of SN_LANES */
+#define STRETCH_MIN 0.3
+#define STRETCH_MAX 3.0
+
+SnStatus sn_tet_elements_init(SnContext *context, const SnTetMesh *mesh, const SnEnergy *energy, SnTetElements *elements)
+{
+    SnStatus status = SN_OK;
+    size_t count = mesh->tet_count;
+    memset(elements, 0, sizeof *elements);
+    elements->count = count;
+    elements->tets = mesh->tets;
+    elements->energy = energy;
+    SN_TRY_NEW(context, elements->inverse_rest, 9 * count, double);
+    SN_TRY_NEW(context, elements->volume, count, double);
+    SN_TRY_NEW(context, elements->mu, count, double);
+    SN_TRY_NEW(context, elements->lambda, count, double);
+    for (size_t e = 0; e < count; e++) {
+        double edges[9], inverse[9] = {0};
+        sn_mat3_edges(mesh->positions, mesh->tets + 4 * e, edges);
+        double determinant = sn_mat3_inverse(edges, inverse);
+        if (!(determinant > 0.0)) {
+            status = sn_context_fail(context, SN_BAD_INPUT, "Tet %zu of the cage has no volume: build the cage again.", e);
+            goto cleanup;
+        }
+        elements->volume[e] = determinant / 6.0;
+        for (int k = 0; k < 9; k++) {
+            elements->inverse_rest[(size_t)k * count + e] = inverse[k];
+        }
+    }
+cleanup:
+    if (status != SN_OK) {
+        sn_tet_elements_clear(elements);
+    }
+    return status;
+}
+
+void sn_tet_elements_clear(SnTetElements *elements)
+{
+    sn_release(elements->inverse_rest);
+    sn_release(elements->volume);
+    sn_release(elements->mu);
+    sn_release(elements->lambda);
+    memset(elements, 0, sizeof *elements);
+}
+
+void sn_tet_elements_set_material(SnTetElements *elements, size_t tet, double young, double poisson)
+{
+    elements->mu[tet] = young / (2.0 * (1.0 + poisson));
+    elements->lambda[tet] = young * poisson / ((1.0 + poisson) * (1.0 - 2.0 * poisson));
+}
+
+/* The tets of one batch; the last batch repeats its last tet in the lanes that are left over. */
+typedef struct Batch {
+    size_t tet[SN_LANES];
+    int used;
+    SnLanes b[9]; /* inverse rest matrix */
+    SnLanes f[9]; /* deformation gradient */
+    SnLanes mu, lambda;
+} Batch;
+
+static inline void load_batch(const SnTetElements *elements, const double *rest, const double *positions, size_t begin, size_t end,
+                              Batch *batch)
+{
+    size_t count = elements->count;
+    batch->used = end - begin < SN_LANES ? (int)(end - begin) : SN_LANES;
+    for (int lane = 0; lane < SN_LANES; lane++) {
+        size_t e = begin + (size_t)(lane < batch->used ? lane : batch->used - 1);
+        double edges[9];
+        batch->tet[lane] = e;
+        batch->mu[lane] = elements->mu[e];
+        batch->lambda[lane] = elements->lambda[e];
+        sn_mat3_edges(positions, elements->tets + 4 * e, edges);
+        for (int k = 0; k < 9; k++) {
+            batch->b[k][lane] = rest[(size_t)k * count + e];
+            batch->f[k][lane] = edges[k]; /* edges for now */
+        }
+    }
+    for (int row = 0; row < 3; row++) {
+        for (int lane = 0; lane < SN_LANES; lane++) {
+            double x = batch->f[3 * row][lane], y = batch->f[3 * row + 1][lane], z = batch->f[3 * row + 2][lane];
+            for (int column = 0; column < 3; column++) {
+                batch->f[3 * row + column][lane] =
+                    x * batch->b[column][lane] + y * batch->b[3 + column][lane] + z * batch->b[6 + column][lane];
+            }
+        }
+    }
+}
+
+typedef struct EnergyJob {
+    const SnTetElements *elements;
+    const double *rest, *positions;
+    double *partial;
+} EnergyJob;
+
+static void sum_energy(void *data, size_t chunk, size_t begin, size_t end)
+{
+    EnergyJob *job = data;
+    double sum = 0.0;
+    for (size_t first = begin; first < end; first += SN_LANES) {
+        Batch batch;
+        SnLanes u[9], sigma[3], v[9], density;
+        load_batch(job->elements, job->rest, job->positions, first, end, &batch);
+        sn_batch3_svd((const SnLanes *)batch.f, u, sigma, v);
+        job->elements->energy->density((const SnLanes *)sigma, batch.mu, batch.lambda, density);
+        for (int lane = 0; lane < batch.used; lane++) {
+            sum += density[lane] * job->elements->volume[batch.tet[lane]];
+        }
+    }
+    job->partial[chunk] = sum;
+}
+
+size_t sn_tet_elements_partial_count(const SnTetElements *elements)
+{
+    return sn_parallel_chunk_count(elements->count, CHUNK);
+}
+
+double sn_tet_elements_energy(const SnTetElements *elements, const double *rest, const double *positions, double *partial)
+{
+    EnergyJob job = {elements, rest, positions, partial};
+    double sum = 0.0;
+    sn_parallel_for(elements->count, CHUNK, sum_energy, &job);
+    for (size_t chunk = 0; chunk < sn_tet_elements_partial_count(elements); chunk++) {
+        sum += partial[chunk];
+    }
+    return sum;
+}
+
+/* c[i] = Vᵀ b_i for the vertices 1..3; vertex 0 is minus their sum. Row i of the inverse rest matrix is the gradient of vertex i + 1. */
+static inline void rotate_gradients(const Batch *batch, const SnLanes v[9], SnLanes c[3][3])
+{
+    for (int i = 0; i < 3; i++) {
+        for (int a = 0; a < 3; a++) {
+            for (int lane = 0; lane < SN_LANES; lane++) {
+                c[i][a][lane] = v[a][lane] * batch->b[3 * i][lane] + v[3 + a][lane] * batch->b[3 * i + 1][lane] +
+                                v[6 + a][lane] * batch->b[3 * i + 2][lane];
+            }
+        }
+    }
+}
+
+static inline void batch_gradients(const SnLanes u[9], const SnLanes c[3][3], const SnLanes stress[3], SnLanes gradient[4][3])
+{
+    for (int row = 0; row < 3; row++) {
+        for (int i = 0; i < 3; i++) {
+            for (int lane = 0; lane < SN_LANES; lane++) {
+                gradient[i + 1][row][lane] = u[3 * row][lane] * stress[0][lane] * c[i][0][lane] +
+                                             u[3 * row + 1][lane] * stress[1][lane] * c[i][1][lane] +
+                                             u[3 * row + 2][lane] * stress[2][lane] * c[i][2][lane];
+            }
+        }
+        for (int lane = 0; lane < SN_LANES; lane++) {
+            gradient[0][row][lane] = -gradient[1][row][lane] - gradient[2][row][lane] - gradient[3][row][lane];
+        }
+    }
+}
+
+/* Block (i, j) of vertices 1..3: U B Uᵀ. `stretch` is projected, p and q as in the comment at the top. */
+static inline void batch_block(const SnLanes u[9], const SnLanes ci[3], const SnLanes cj[3], const SnLanes stretch[6],
+                               const SnLanes p[3], const SnLanes q[3], SnLanes block[9])
+{
+    SnLanes b[9], ub[9];
+    for (int lane = 0; lane < SN_LANES; lane++) {
+        double xx = ci[0][lane] * cj[0][lane], yy = ci[1][lane] * cj[1][lane], zz = ci[2][lane] * cj[2][lane];
+        double xy = ci[0][lane] * cj[1][lane], yx = ci[1][lane] * cj[0][lane];
+        double xz = ci[0][lane] * cj[2][lane], zx = ci[2][lane] * cj[0][lane];
+        double yz = ci[1][lane] * cj[2][lane], zy = ci[2][lane] * cj[1][lane];
+        b[0][lane] = stretch[0][lane] * xx + p[2][lane] * yy + p[1][lane] * zz;
+        b[4][lane] = stretch[1][lane] * yy + p[2][lane] * xx + p[0][lane] * zz;
+        b[8][lane] = stretch[2][lane] * zz + p[1][lane] * xx + p[0][lane] * yy;
+        b[1][lane] = stretch[5][lane] * xy + q[2][lane] * yx;
+        b[3][lane] = stretch[5][lane] * yx + q[2][lane] * xy;
+        b[2][lane] = stretch[4][lane] * xz + q[1][lane] * zx;
+        b[6][lane] = stretch[4][lane] * zx + q[1][lane] * xz;
+        b[5][lane] = stretch[3][lane] * yz + q[0][lane] * zy;
+        b[7][lane] = stretch[3][lane] * zy + q[0][lane] * yz;
+    }
+    for (int row = 0; row < 3; row++) {
+        for (int column = 0; column < 3; column++) {
+            for (int lane = 0; lane < SN_LANES; lane++) {
+                ub[3 * row + column][lane] = u[3 * row][lane] * b[column][lane] + u[3 * row + 1][lane] * b[3 + column][lane] +
+                                             u[3 * row + 2][lane] * b[6 + column][lane];
+            }
+        }
+    }
+    for (int row = 0; row < 3; row++) {
+        for (int column = 0; column < 3; column++) {
+            for (int lane = 0; lane < SN_LANES; lane++) {
+                block[3 * row + column][lane] = ub[3 * row][lane] * u[3 * column][lane] +
+                                                ub[3 * row + 1][lane] * u[3 * column + 1][lane] +
+                                                ub[3 * row + 2][lane] * u[3 * column + 2][lane];
+            }
+        }
+    }
+}
+
+/* All ten blocks: those of vertices 1..3 directly, those of vertex 0 as minus the sums of rows (rigid shifts cost nothing). */
+static inline void batch_stiffness(const SnLanes u[9], const SnLanes c[3][3], const SnLanes stretch[6], const SnLanes p[3],
+                                   const SnLanes q[3], SnLanes blocks[SN_TET_BLOCKS][9])
+{
+    static const int place[3][3] = {{2, 0, 0}, {4, 5, 0}, {7, 8, 9}}; /* of (i+1, j+1), j <= i */
+    static const int first[3] = {1, 3, 6};                            /* of (i+1, 0) */
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j <= i; j++) {
+            batch_block(u, c[i], c[j], stretch, p, q, blocks[place[i][j]]);
+        }
+    }
+    for (int i = 0; i < 3; i++) {
+        for (int k = 0; k < 9; k++) {
+            int transposed = 3 * (k % 3) + k / 3;
+            for (int lane = 0; lane < SN_LANES; lane++) {
+                double sum = 0.0;
+                for (int j = 0; j < 3; j++) {
+                    sum += j <= i ? blocks[place[i][j]][k][lane] : blocks[place[j][i]][transposed][lane];
+                }
+                blocks[first[i]][k][lane] = -sum;
+            }
+        }
+    }
+    for (int k = 0; k < 9; k++) {
+        for (int lane = 0; lane < SN_LANES; lane++) {
+            blocks[0][k][lane] = -blocks[1][k][lane] - blocks[3][k][lane] - blocks[6][k][lane];
+        }
+    }
+}
+
+typedef struct DerivativeJob {
+    const SnTetElements *elements;
+    const double *rest, *positions;
+    double *gradients, *stiffness;
+} DerivativeJob;
+
+SN_HOT static void compute_derivatives(void *data, size_t chunk, size_t begin, size_t end)
+{
+    DerivativeJob *job = data;
+    (void)chunk;
+    for (size_t start = begin; start < end; start += SN_LANES) {
+        Batch batch;
+        SnLanes u[9], sigma[3], v[9], c[3][3], gradient[4][3];
+        SnStretchDerivatives d;
+        load_batch(job->elements, job->rest, job->positions, start, end, &batch);
+        sn_batch3_svd((const SnLanes *)batch.f, u, sigma, v);
+        job->elements->energy->derivatives((const SnLanes *)sigma, batch.mu, batch.lambda, &d);
+        rotate_gradients(&batch, (const SnLanes *)v, c);
+        batch_gradients((const SnLanes *)u, (const SnLanes(*)[3])c, (const SnLanes *)d.stress, gradient);
+        for (int lane = 0; lane < batch.used; lane++) {
+            double volume = job->elements->volume[batch.tet[lane]];
+            double *out = job->gradients + 12 * batch.tet[lane];
+            for (int k = 0; k < 12; k++) {
+                out[k] = volume * gradient[k / 3][k % 3][lane];
+            }
+        }
+        if (job->stiffness == NULL) {
+            continue;
+        }
+        SnLanes p[3], q[3], blocks[SN_TET_BLOCKS][9];
+        sn_batch3_project_psd(d.stretch);
+        for (int k = 0; k < 3; k++) {
+            for (int lane = 0; lane < SN_LANES; lane++) {
+                double shear = d.shear[k][lane] > 0.0 ? d.shear[k][lane] : 0.0;
+                double twist = d.twist[k][lane] > 0.0 ? d.twist[k][lane] : 0.0;
+                p[k][lane] = 0.5 * (shear + twist);
+                q[k][lane] = 0.5 * (shear - twist);
+            }
+        }
+        batch_stiffness((const SnLanes *)u, (const SnLanes(*)[3])c, (const SnLanes *)d.stretch, (const SnLanes *)p,
+                        (const SnLanes *)q, blocks);
+        for (int lane = 0; lane < batch.used; lane++) {
+            double volume = job->elements->volume[batch.tet[lane]];
+            double *out = job->stiffness + SN_TET_STIFFNESS * batch.tet[lane];
+            for (int k = 0; k < SN_TET_STIFFNESS; k++) {
+                out[k] = volume * blocks[k / 9][k % 9][lane];
+            }
+        }
+    }
+}
+
+void sn_tet_elements_derivatives(const SnTetElements *elements, const double *rest, const double *positions,
+                                 double *gradients, double *stiffness)
+{
+    DerivativeJob job = {elements, rest, positions, gradients, stiffness};
+    sn_parallel_for(elements->count, CHUNK, compute_derivatives, &job);
+}
+
+size_t sn_tet_elements_pose_rest(const SnTetElements *elements, const double *pose, double keep, double *rest)
+{
+    size_t count = elements->count, clamped = 0;
+    for (size_t start = 0; start < count; start += SN_LANES) {
+        Batch batch;
+        SnLanes u[9], sigma[3], v[9];
+        load_batch(elements, elements->inverse_rest, pose, start, count, &batch);
+        sn_batch3_svd((const SnLanes *)batch.f, u, sigma, v);
+        for (int lane = 0; lane < batch.used; lane++) {
+            double scale[3], inverse[9];
+            int outside = 0;
+            for (int k = 0; k < 3; k++) {
+                double stretch = fmin(fmax(sigma[k][lane], STRETCH_MIN), STRETCH_MAX);
+                outside |= stretch != sigma[k][lane];
+                scale[k] = 1.0 / (1.0 + keep * (stretch - 1.0));
+            }
+            clamped += (size_t)outside;
+            for (int k = 0; k < 9; k++) {
+                int i = k / 3, j = k % 3;
+                inverse[k] = v[3 * i][lane] * scale[0] * v[3 * j][lane] + v[3 * i + 1][lane] * scale[1] * v[3 * j + 1][lane] +
+                             v[3 * i + 2][lane] * scale[2] * v[3 * j + 2][lane];
+            }
+            for (int k = 0; k < 9; k++) {
+                int i = k / 3, j = k % 3;
+                rest[(size_t)k * count + batch.tet[lane]] = batch.b[3 * i][lane] * inverse[j] +
+                                                            batch.b[3 * i + 1][lane] * inverse[3 + j] +
+                                                            batch.b[3 * i + 2][lane] * inverse[6 + j];
+            }
+        }
+    }
+    return clamped;
+}
+
+size_t sn_tet_elements_inverted(const SnTetElements *elements, const double *positions, double *smallest)
+{
+    size_t inverted = 0;
+    *smallest = INFINITY;
+    for (size_t e = 0; e < elements->count; e++) {
+        double edges[9];
+        sn_mat3_edges(positions, elements->tets + 4 * e, edges);
+        double determinant = sn_mat3_determinant(edges) / (6.0 * elements->volume[e]);
+        inverted += determinant < 0.0;
+        *smallest = fmin(*smallest, determinant);
+    }
+    return inverted;
+}

@@ -1,0 +1,48 @@
+/* Constant-strain tetrahedra: energy, forces and projected stiffness of a whole mesh, in batches of SN_LANES. */
+#ifndef SN_ENERGY_TET_ELEMENTS_H
+#define SN_ENERGY_TET_ELEMENTS_H
+
+#include "base/context.h"
+#include "energy/energy.h"
+#include "mesh/tet_mesh.h"
+
+/* Stiffness blocks of a tet: (0,0) (1,0) (1,1) (2,0) (2,1) (2,2) (3,0) (3,1) (3,2) (3,3), each 3x3 row-major. */
+#define SN_TET_BLOCKS 10
+#define SN_TET_STIFFNESS (9 * SN_TET_BLOCKS)
+
+typedef struct SnTetElements {
+    size_t count;
+    const int32_t *tets;   /* count x 4; not owned */
+    const SnEnergy *energy;
+    double *inverse_rest;  /* 9 x count (component major): inverse of the rest edge matrix, 1/m; owned */
+    double *volume;        /* count, m³ at rest; owned */
+    double *mu, *lambda;   /* count, Pa; owned */
+} SnTetElements;
+
+/* Rest shape from the mesh; mu and lambda are zero until set. `mesh` must outlive the elements. */
+SnStatus sn_tet_elements_init(SnContext *context, const SnTetMesh *mesh, const SnEnergy *energy, SnTetElements *elements);
+void sn_tet_elements_clear(SnTetElements *elements);
+
+/* Lamé parameters of one tet from Young's modulus (Pa) and Poisson's ratio. */
+void sn_tet_elements_set_material(SnTetElements *elements, size_t tet, double young, double poisson);
+
+/* `rest`: 9 x count, the inverse rest matrices of this step (elements->inverse_rest, or those of
+   sn_tet_elements_pose_rest). Positions are vertex_count x 3. Sums run in fixed chunks: same bits on any number of threads. */
+
+/* Total energy, J. `partial` is room for sn_tet_elements_partial_count doubles. */
+double sn_tet_elements_energy(const SnTetElements *elements, const double *rest, const double *positions, double *partial);
+size_t sn_tet_elements_partial_count(const SnTetElements *elements);
+
+/* Per tet: gradient of the energy (count x 12, N), and when `stiffness` is not null its projected Hessian
+   (count x SN_TET_STIFFNESS, N/m). */
+void sn_tet_elements_derivatives(const SnTetElements *elements, const double *rest, const double *positions,
+                                 double *gradients, double *stiffness);
+
+/* Keep Pose (methods, section 1): the rest stretch follows the pose. Per tet F(pose) = R S, S clamped to [0.3, 3],
+   rest <- inverse_rest ((1-keep) I + keep S)⁻¹. Returns how many tets were clamped (or inverted): they keep a force at the pose. */
+size_t sn_tet_elements_pose_rest(const SnTetElements *elements, const double *pose, double keep, double *rest);
+
+/* How many tets have a deformation gradient of negative determinant, and the smallest determinant. */
+size_t sn_tet_elements_inverted(const SnTetElements *elements, const double *positions, double *smallest);
+
+#endif

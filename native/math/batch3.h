@@ -1,0 +1,24 @@
+/* 3x3 decompositions of a batch of matrices at once: structure of arrays, so that the compiler vectorises over the lanes. */
+#ifndef SN_MATH_BATCH3_H
+#define SN_MATH_BATCH3_H
+
+#define SN_LANES 8
+
+/* Compiles a hot function for several instruction sets in one binary; the loader picks. Sanitizers and other
+   platforms take the baseline alone (their loaders have no such choice). */
+#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__) && !defined(SN_BASELINE_ONLY)
+#define SN_HOT __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define SN_HOT
+#endif
+
+typedef double SnLanes[SN_LANES];
+
+/* Signed singular value decomposition F = U diag(sigma) Vᵀ of row-major matrices F[9]: U and V are rotations (det +1),
+   sigma[0] >= sigma[1] >= |sigma[2]|, and sigma[2] has the sign of det F. */
+void sn_batch3_svd(const SnLanes f[9], SnLanes u[9], SnLanes sigma[3], SnLanes v[9]);
+
+/* Replaces symmetric matrices (xx, yy, zz, yz, xz, xy) by their positive semi-definite part. */
+void sn_batch3_project_psd(SnLanes m[6]);
+
+#endif

@@ -1,0 +1,137 @@
+#include "math/block_matrix.h"
+
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int compare_keys(const void *left, const void *right)
+{
+    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* Sorted unique keys column * size + row of all lower blocks. Returns how many. */
+static size_t collect_keys(size_t count, const int32_t *elements, const int32_t *unknown, size_t size, int64_t *keys)
+{
+    size_t filled = 0;
+    for (size_t i = 0; i < size; i++) {
+        keys[filled++] = (int64_t)(i * size + i);
+    }
+    for (size_t e = 0; e < count; e++) {
+        for (int a = 0; a < 4; a++) {
+            for (int b = a + 1; b < 4; b++) {
+                int64_t i = unknown[elements[4 * e + (size_t)a]], j = unknown[elements[4 * e + (size_t)b]];
+                if (i >= 0 && j >= 0) {
+                    int64_t row = i > j ? i : j, column = i > j ? j : i;
+                    keys[filled++] = column * (int64_t)size + row;
+                }
+            }
+        }
+    }
+    qsort(keys, filled, sizeof *keys, compare_keys);
+    size_t unique = 0;
+    for (size_t k = 0; k < filled; k++) {
+        if (k == 0 || keys[k] != keys[k - 1]) {
+            keys[unique++] = keys[k];
+        }
+    }
+    return unique;
+}
+
+static void fill_scalar_columns(SnBlockPattern *pattern)
+{
+    int32_t next = 0;
+    for (size_t column = 0; column < pattern->size; column++) {
+        for (int j = 0; j < 3; j++) {
+            pattern->value_start[3 * column + (size_t)j] = next;
+            for (int32_t block = pattern->column_start[column]; block < pattern->column_start[column + 1]; block++) {
+                int first = pattern->rows[block] == (int32_t)column ? j : 0;
+                for (int i = first; i < 3; i++) {
+                    pattern->value_rows[next++] = 3 * pattern->rows[block] + i;
+                }
+            }
+        }
+    }
+    pattern->value_start[3 * pattern->size] = next;
+}
+
+SnStatus sn_block_pattern_init(SnContext *context, size_t count, const int32_t *elements, const int32_t *unknown,
+                               size_t size, SnBlockPattern *pattern)
+{
+    SnStatus status = SN_OK;
+    int64_t *keys = NULL;
+    memset(pattern, 0, sizeof *pattern);
+    pattern->size = size;
+    SN_TRY_NEW(context, keys, size + 6 * count, int64_t);
+    size_t blocks = collect_keys(count, elements, unknown, size, keys);
+    if (blocks > INT32_MAX / 9) {
+        status = sn_context_fail(context, SN_BAD_INPUT, "The cage is too large to solve: lower the resolution.");
+        goto cleanup;
+    }
+
+    pattern->block_count = blocks;
+    pattern->value_count = 9 * blocks - 3 * size;
+    SN_TRY_NEW(context, pattern->column_start, size + 1, int32_t);
+    SN_TRY_NEW(context, pattern->rows, blocks, int32_t);
+    SN_TRY_NEW(context, pattern->columns, blocks, int32_t);
+    SN_TRY_NEW(context, pattern->value_start, 3 * size + 1, int32_t);
+    SN_TRY_NEW(context, pattern->value_rows, pattern->value_count, int32_t);
+    for (size_t k = 0; k < blocks; k++) {
+        pattern->columns[k] = (int32_t)(keys[k] / (int64_t)size);
+        pattern->rows[k] = (int32_t)(keys[k] % (int64_t)size);
+        pattern->column_start[pattern->columns[k] + 1] = (int32_t)k + 1;
+    }
+    fill_scalar_columns(pattern);
+
+cleanup:
+    sn_release(keys);
+    if (status != SN_OK) {
+        sn_block_pattern_clear(pattern);
+    }
+    return status;
+}
+
+void sn_block_pattern_clear(SnBlockPattern *pattern)
+{
+    sn_release(pattern->column_start);
+    sn_release(pattern->rows);
+    sn_release(pattern->columns);
+    sn_release(pattern->value_start);
+    sn_release(pattern->value_rows);
+    memset(pattern, 0, sizeof *pattern);
+}
+
+int32_t sn_block_pattern_find(const SnBlockPattern *pattern, int32_t row, int32_t column)
+{
+    int32_t low = pattern->column_start[column], high = pattern->column_start[column + 1] - 1;
+    while (low <= high) {
+        int32_t middle = low + (high - low) / 2;
+        if (pattern->rows[middle] == row) {
+            return middle;
+        }
+        if (pattern->rows[middle] < row) {
+            low = middle + 1;
+        } else {
+            high = middle - 1;
+        }
+    }
+    return -1;
+}
+
+void sn_block_matrix_multiply(const SnBlockPattern *pattern, const double *values, const double *x, double *y)
+{
+    memset(y, 0, 3 * pattern->size * sizeof *y);
+    for (size_t column = 0; column < 3 * pattern->size; column++) {
+        double at_column = x[column];
+        double sum = 0.0;
+        int32_t k = pattern->value_start[column];
+        y[column] += values[k] * at_column; /* the diagonal comes first */
+        for (k++; k < pattern->value_start[column + 1]; k++) {
+            int32_t row = pattern->value_rows[k];
+            y[row] += values[k] * at_column;
+            sum += values[k] * x[row];
+        }
+        y[column] += sum;
+    }
+}

@@ -1,0 +1,205 @@
+#include "math/linear_solver.h"
+
+#include "base/memory.h"
+#include "base/parallel.h"
+
+#include <math.h>
+#include <string.h>
+
+#include <suitesparse/cholmod.h>
+
+struct SnLinearSolver {
+    const SnBlockPattern *pattern;
+    cholmod_common common;
+    cholmod_sparse matrix; /* a view on the pattern and on `values` */
+    cholmod_factor *factor;
+    cholmod_dense *solution, *work_y, *work_e;
+    double *values; /* the matrix with its shift */
+    double shift;
+};
+
+static void silent(int status, const char *file, int line, const char *message)
+{
+    (void)status, (void)file, (void)line, (void)message;
+}
+
+/* A nested-dissection order of the points, expanded to scalars: a third of the cost of ordering the scalars. */
+static SnStatus order_points(SnContext *context, SnLinearSolver *solver, int32_t *scalar_order)
+{
+    SnStatus status = SN_OK;
+    const SnBlockPattern *pattern = solver->pattern;
+    cholmod_common *common = &solver->common;
+    int32_t *order = NULL;
+    cholmod_sparse graph = {
+        .nrow = pattern->size,
+        .ncol = pattern->size,
+        .nzmax = pattern->block_count,
+        .p = pattern->column_start,
+        .i = pattern->rows,
+        .stype = -1,
+        .itype = CHOLMOD_INT,
+        .xtype = CHOLMOD_PATTERN,
+        .dtype = CHOLMOD_DOUBLE,
+        .sorted = 1,
+        .packed = 1,
+    };
+    SN_TRY_NEW(context, order, pattern->size, int32_t);
+    if (!cholmod_metis(&graph, NULL, 0, 1, order, common) && !cholmod_amd(&graph, NULL, 0, order, common)) {
+        status = sn_context_fail(context, SN_OUT_OF_MEMORY,
+                                 "Out of memory while ordering the system: lower the resolution.");
+        goto cleanup;
+    }
+    for (size_t k = 0; k < pattern->size; k++) {
+        for (int c = 0; c < 3; c++) {
+            scalar_order[3 * k + (size_t)c] = 3 * order[k] + c;
+        }
+    }
+cleanup:
+    sn_release(order);
+    return status;
+}
+
+SnStatus sn_linear_solver_create(SnContext *context, const SnBlockPattern *pattern, SnLinearSolver **out)
+{
+    SnStatus status = SN_OK;
+    SnLinearSolver *solver = NULL;
+    int32_t *order = NULL;
+    int serial = sn_parallel_enter_serial();
+    *out = NULL;
+    SN_TRY_NEW(context, solver, 1, SnLinearSolver);
+    solver->pattern = pattern;
+    cholmod_start(&solver->common);
+    solver->common.error_handler = silent;
+    solver->common.supernodal = CHOLMOD_SUPERNODAL;
+    solver->common.final_ll = 1;
+    solver->common.nmethods = 1;
+    solver->common.method[0].ordering = CHOLMOD_GIVEN;
+    solver->common.postorder = 1;
+    /* wider relaxed supernodes: a little more fill for larger dense blocks, 5-10 % faster */
+    solver->common.nrelax[0] = 16;
+    solver->common.nrelax[1] = 48;
+    solver->common.nrelax[2] = 128;
+    SN_TRY_NEW(context, solver->values, pattern->value_count, double);
+    solver->matrix = (cholmod_sparse){
+        .nrow = 3 * pattern->size,
+        .ncol = 3 * pattern->size,
+        .nzmax = pattern->value_count,
+        .p = pattern->value_start,
+        .i = pattern->value_rows,
+        .x = solver->values,
+        .stype = -1,
+        .itype = CHOLMOD_INT,
+        .xtype = CHOLMOD_REAL,
+        .dtype = CHOLMOD_DOUBLE,
+        .sorted = 1,
+        .packed = 1,
+    };
+    SN_TRY_NEW(context, order, 3 * pattern->size, int32_t);
+    SN_TRY(order_points(context, solver, order));
+    solver->factor = cholmod_analyze_p(&solver->matrix, order, NULL, 0, &solver->common);
+    if (solver->factor == NULL) {
+        status = sn_context_fail(context, SN_OUT_OF_MEMORY,
+                                 "Out of memory while analysing the system: lower the resolution.");
+        goto cleanup;
+    }
+    *out = solver;
+cleanup:
+    sn_release(order);
+    sn_parallel_leave_serial(serial);
+    if (status != SN_OK) {
+        sn_linear_solver_destroy(solver);
+    }
+    return status;
+}
+
+void sn_linear_solver_destroy(SnLinearSolver *solver)
+{
+    if (solver == NULL) {
+        return;
+    }
+    cholmod_free_factor(&solver->factor, &solver->common);
+    cholmod_free_dense(&solver->solution, &solver->common);
+    cholmod_free_dense(&solver->work_y, &solver->common);
+    cholmod_free_dense(&solver->work_e, &solver->common);
+    cholmod_finish(&solver->common);
+    sn_release(solver->values);
+    sn_release(solver);
+}
+
+static double largest_diagonal(const SnBlockPattern *pattern, const double *values)
+{
+    double largest = 0.0;
+    for (size_t column = 0; column < 3 * pattern->size; column++) {
+        largest = fmax(largest, values[pattern->value_start[column]]);
+    }
+    return largest;
+}
+
+SnStatus sn_linear_solver_factorize(SnContext *context, SnLinearSolver *solver, const double *values)
+{
+    const SnBlockPattern *pattern = solver->pattern;
+    cholmod_common *common = &solver->common;
+    double largest = largest_diagonal(pattern, values);
+    if (pattern->size == 0) {
+        return SN_OK;
+    }
+    memcpy(solver->values, values, pattern->value_count * sizeof *values);
+    solver->shift = 0.0;
+    for (int attempt = 0; attempt < 12; attempt++) {
+        /* Debian's CHOLMOD opens more threads than there are cores, whatever the settings: keep it on this one */
+        int serial = sn_parallel_enter_serial();
+        int ok = cholmod_factorize(&solver->matrix, solver->factor, common);
+        sn_parallel_leave_serial(serial);
+        if (ok && common->status == CHOLMOD_OK) {
+            return SN_OK;
+        }
+        if (common->status == CHOLMOD_OUT_OF_MEMORY) {
+            return sn_context_fail(context, SN_OUT_OF_MEMORY,
+                                   "Out of memory while factorizing the system: lower the resolution.");
+        }
+        solver->shift = solver->shift == 0.0 ? 1e-12 : 10.0 * solver->shift;
+        for (size_t column = 0; column < 3 * pattern->size; column++) {
+            int32_t at = pattern->value_start[column];
+            solver->values[at] = values[at] + solver->shift * largest;
+        }
+    }
+    return sn_context_fail(context, SN_NUMERIC_FAILURE,
+                           "The system has no finite solution: the input or the settings hold values that are not numbers.");
+}
+
+SnStatus sn_linear_solver_solve(SnContext *context, SnLinearSolver *solver, const double *b, double *x)
+{
+    size_t count = 3 * solver->pattern->size;
+    if (count == 0) {
+        return SN_OK;
+    }
+    cholmod_dense right = {
+        .nrow = count,
+        .ncol = 1,
+        .nzmax = count,
+        .d = count,
+        .x = (void *)b, /* read only */
+        .xtype = CHOLMOD_REAL,
+        .dtype = CHOLMOD_DOUBLE,
+    };
+    int serial = sn_parallel_enter_serial();
+    int ok = cholmod_solve2(CHOLMOD_A, solver->factor, &right, NULL, &solver->solution, NULL, &solver->work_y,
+                            &solver->work_e, &solver->common);
+    sn_parallel_leave_serial(serial);
+    if (!ok) {
+        return sn_context_fail(context, SN_OUT_OF_MEMORY, "Out of memory while solving: lower the resolution.");
+    }
+    memcpy(x, solver->solution->x, count * sizeof *x);
+    return SN_OK;
+}
+
+double sn_linear_solver_shift(const SnLinearSolver *solver)
+{
+    return solver->shift;
+}
+
+const char *sn_linear_solver_library(int version[3])
+{
+    cholmod_version(version);
+    return "CHOLMOD";
+}

@@ -1,0 +1,27 @@
+/* Direct solution of symmetric positive definite block systems: analyse once, factorize when the values change, solve
+   often. The only file that names CHOLMOD is linear_solver.c. */
+#ifndef SN_MATH_LINEAR_SOLVER_H
+#define SN_MATH_LINEAR_SOLVER_H
+
+#include "math/block_matrix.h"
+
+typedef struct SnLinearSolver SnLinearSolver;
+
+/* Symbolic analysis. The pattern must outlive the solver. */
+SnStatus sn_linear_solver_create(SnContext *context, const SnBlockPattern *pattern, SnLinearSolver **solver);
+void sn_linear_solver_destroy(SnLinearSolver *solver);
+
+/* Numeric factorization. A matrix that is not positive definite (rounding, a singular system) is factorized with the smallest
+   sufficient multiple of its diagonal added; `sn_linear_solver_shift` tells which. */
+SnStatus sn_linear_solver_factorize(SnContext *context, SnLinearSolver *solver, const double *values);
+
+/* x = A⁻¹ b, both 3 * size; x and b may be the same array. */
+SnStatus sn_linear_solver_solve(SnContext *context, SnLinearSolver *solver, const double *b, double *x);
+
+/* Relative diagonal shift of the last factorization, 0 when none was needed. */
+double sn_linear_solver_shift(const SnLinearSolver *solver);
+
+/* Name and version of the library in use, for reports and the import check. */
+const char *sn_linear_solver_library(int version[3]);
+
+#endif
