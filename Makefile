@@ -1,0 +1,92 @@
+# The verbs of Sinew. Each one installs what it needs first: `make help` lists them.
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-core test-native build check bench bench-assets clean native-tests
+MAKEFLAGS += --no-print-directory
+
+PYTHON3 := $(shell for p in python3.11 /usr/bin/python3 python3; do $$p -c '' 2>/dev/null && echo $$p && break; done)
+ENVIRONMENT := $(PYTHON3) tests/tools/environment.py
+SUITES := $(PYTHON3) tests/tools/suites.py
+TOOLS := build/env/tools/bin/python
+BPY := PYTHONPATH=addon:examples build/env/45/bin/python
+JOBS := $(shell nproc 2>/dev/null || echo 2)
+
+help:
+	@echo "make demo          enrich an example character; results in build/demo/"
+	@echo "make test          build and run every test, in every Blender at hand"
+	@echo "make test-core     only the tests without Blender"
+	@echo "make test-native   only the tests of the C core"
+	@echo "make build         the native module, into addon/sinew/"
+	@echo "make check         warnings, static analysis, types, layers, Windows compile"
+	@echo "make bench         times of the reference shot"
+	@echo "make bench-assets  bake every example model"
+	@echo "make clean         remove what was built here (environments stay in the user's cache)"
+
+demo:
+	@$(ENVIRONMENT) build bpy demo
+	@$(TOOLS) setup.py -q build_ext
+	@mkdir -p build/demo
+	$(BPY) examples/demo.py
+
+build:
+	@$(ENVIRONMENT) build
+	@$(TOOLS) setup.py -q build_ext
+
+test:
+	@$(ENVIRONMENT) build bpy blender bpy-next
+	@$(TOOLS) setup.py -q build_ext
+	@$(MAKE) -j$(JOBS) native-tests
+	@$(SUITES)
+
+test-core:
+	@$(ENVIRONMENT) build bpy
+	@$(TOOLS) setup.py -q build_ext
+	@$(SUITES) core-45
+
+test-native:
+	@$(ENVIRONMENT) build
+	@$(MAKE) -j$(JOBS) native-tests
+	@$(SUITES) native sanitized
+
+bench:
+	@$(ENVIRONMENT) build bpy
+	@$(TOOLS) setup.py -q build_ext
+	$(BPY) tests/benchmark/bench.py
+
+bench-assets:
+	@$(ENVIRONMENT) build bpy
+	@$(TOOLS) setup.py -q build_ext
+	$(BPY) tests/benchmark/bench_assets.py
+
+clean:
+	rm -rf build addon/sinew/_native.abi3.so addon/sinew/lib addon/sinew/presets
+	find addon tests examples -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
+
+# The tests of the C core: every tests/native/test_*.c is a program, built plain and with sanitizers.
+
+WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Werror
+VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' addon/sinew/blender_manifest.toml)
+NATIVE_FLAGS := -std=c11 -fopenmp $(WARNINGS) -Inative -isystem /usr/include/suitesparse -DSN_VERSION='"$(VERSION)"' -MMD -MP
+NATIVE_LIBRARIES := -lcholmod -larpack -lopenblas -lm
+NATIVE_SOURCES := $(filter-out native/python/%,$(sort $(wildcard native/*/*.c)))
+NATIVE_TESTS := $(sort $(wildcard tests/native/test_*.c))
+NATIVE_HELPERS := $(filter-out $(NATIVE_TESTS),$(wildcard tests/native/*.c))
+FLAVOURS := plain sanitized
+plain_FLAGS := -O3 -fno-math-errno
+sanitized_FLAGS := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
+
+define flavour
+build/$(1)/native/%.o: native/%.c Makefile
+	@mkdir -p $$(@D)
+	@gcc $(NATIVE_FLAGS) $($(1)_FLAGS) -c $$< -o $$@
+build/$(1)/tests/%.o: tests/native/%.c Makefile
+	@mkdir -p $$(@D)
+	@gcc $(NATIVE_FLAGS) $($(1)_FLAGS) -Itests/native -c $$< -o $$@
+$(1)_OBJECTS := $(patsubst %.c,build/$(1)/%.o,$(NATIVE_SOURCES)) $(patsubst tests/native/%.c,build/$(1)/tests/%.o,$(NATIVE_HELPERS))
+$(1)_PROGRAMS := $(patsubst tests/native/%.c,build/$(1)/tests/%,$(NATIVE_TESTS))
+$$($(1)_PROGRAMS): %: %.o $$($(1)_OBJECTS)
+	@gcc -fopenmp $($(1)_FLAGS) $$^ $(NATIVE_LIBRARIES) -o $$@
+native-tests: $$($(1)_PROGRAMS)
+-include $$(wildcard build/$(1)/*/*.d build/$(1)/*/*/*.d)
+endef
+$(foreach name,$(FLAVOURS),$(eval $(call flavour,$(name))))
+.SECONDARY:

@@ -1,0 +1,157 @@
+"""Runs the test suites, two at a time, and ends with a summary; exit code 1 when anything failed.
+
+    python3 tests/tools/suites.py [NAME...] [-- PYTEST_ARGUMENTS]
+
+Names: native, sanitized, core-45, blender-45, core-52, blender-52, blender-34 (default: all that can run here).
+Each suite has its own temporary folder and its own Blender profile. The output of a suite appears when it ends, and stays
+in build/test/NAME.log.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+LOGS = ROOT / "build" / "test"
+TIMEOUT = 1800  # seconds for one suite: a hang is a failure, not a wait
+PASSED, FAILED, SKIPPED = "passed", "FAILED", "skipped"
+NO_TESTS_COLLECTED = 5
+printing = threading.Lock()
+
+
+class Result:
+    def __init__(self, name: str, state: str, seconds: float, closing: str) -> None:
+        self.name, self.state, self.seconds, self.closing = name, state, seconds, closing
+
+
+def native_commands(flavour: str) -> list[list[str]]:
+    programs = sorted((ROOT / "build" / flavour / "tests").glob("test_*"))
+    return [[str(program)] for program in programs if program.suffix == ""]
+
+
+def pytest_commands(environment: str, folder: str, extra: list[str]) -> list[list[str]]:
+    python = ROOT / "build" / "env" / environment / "bin" / "python"
+    if not python.exists():
+        return []
+    return [[str(python), "-m", "pytest", "-p", "no:cacheprovider", f"tests/{folder}", *extra]]
+
+
+def blender_commands(extra: list[str]) -> list[list[str]]:
+    # Debian's own, which runs under Debian's Python, where numpy and pytest are packages.
+    blender = shutil.which("blender", path="/usr/bin")
+    if not blender:
+        return []
+    start = [blender, "--background", "--factory-startup", "--python-exit-code", "9"]
+    script = ["--python", "tests/tools/pytest_in_blender.py", "--"]
+    return [[*start, *script, "-p", "no:cacheprovider", "tests/blender", *extra]]
+
+
+def suites(extra: list[str]) -> dict[str, list[list[str]]]:
+    """In the order of starting: the long ones first, so that two cores finish together."""
+    return {
+        "blender-45": pytest_commands("45", "blender", extra),
+        "blender-34": blender_commands(extra),
+        "blender-52": pytest_commands("52", "blender", extra),
+        "core-45": pytest_commands("45", "core", extra),
+        "core-52": pytest_commands("52", "core", extra),
+        "sanitized": native_commands("sanitized"),
+        "native": native_commands("plain"),
+    }
+
+
+def suite_environment(folder: str) -> dict[str, str]:
+    environment = dict(os.environ)
+    for kind in ("RESOURCES", "CONFIG", "SCRIPTS", "DATAFILES", "EXTENSIONS"):
+        path = os.path.join(folder, "profile", kind.lower())
+        os.makedirs(path)
+        environment[f"BLENDER_USER_{kind}"] = path
+    os.makedirs(os.path.join(folder, "tmp"))
+    environment.update(
+        TMPDIR=os.path.join(folder, "tmp"),
+        PYTHONPATH=str(ROOT / "addon"),
+        # Debian's Blender takes the home of the first python3 on the path for its own.
+        PATH="/usr/bin:" + os.environ.get("PATH", ""),
+        PYTHONDONTWRITEBYTECODE="1",
+        # Suites share the cores: a waiting thread must not spin.
+        OMP_WAIT_POLICY="passive",
+        ASAN_OPTIONS="detect_leaks=1:abort_on_error=0:" + os.environ.get("ASAN_OPTIONS", ""),
+        UBSAN_OPTIONS="halt_on_error=1:print_stacktrace=1",
+        LSAN_OPTIONS=f"print_suppressions=0:suppressions={ROOT}/tests/tools/leaks.txt",
+    )
+    for name in ("PYTHONHOME", "LD_PRELOAD"):
+        environment.pop(name, None)
+    return environment
+
+
+def run_command(command: list[str], environment: dict[str, str], log: Path) -> int:
+    with open(log, "a") as file:
+        if "pytest" not in " ".join(command):
+            file.write(f"== {Path(command[0]).name}\n")
+            file.flush()
+        try:
+            streams = {"stdin": subprocess.DEVNULL, "stdout": file, "stderr": subprocess.STDOUT}
+            return subprocess.run(command, cwd=ROOT, env=environment, timeout=TIMEOUT, **streams).returncode
+        except subprocess.TimeoutExpired:
+            file.write(f"\nstopped after {TIMEOUT} s\n")
+            return 124
+
+
+def closing_line(name: str, log: Path, codes: list[int]) -> str:
+    if name in ("native", "sanitized"):
+        return f"{codes.count(0)} of {len(codes)} programs"
+    lines = [line.strip("= ") for line in log.read_text(errors="replace").splitlines()]
+    ends = [line for line in lines if re.search(r"\b\d+ (passed|failed|error|skipped|deselected)|no tests ran", line)]
+    return ends[-1] if ends else f"no closing line (exit code {codes[0]})"
+
+
+def run_suite(name: str, commands: list[list[str]]) -> Result:
+    log = LOGS / f"{name}.log"
+    log.write_text("")
+    if not commands:
+        return Result(name, SKIPPED, 0.0, "nothing to run here")
+    start = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix=f"sinew-{name}-") as folder:
+        environment = suite_environment(folder)
+        codes = [run_command(command, environment, log) for command in commands]
+    seconds = time.monotonic() - start
+    empty = all(code == NO_TESTS_COLLECTED for code in codes)
+    state = SKIPPED if empty else FAILED if any(codes) else PASSED
+    result = Result(name, state, seconds, closing_line(name, log, codes))
+    with printing:
+        print(f"\n======== {name}: {state}, {seconds:.0f} s\n{log.read_text(errors='replace').rstrip()}", flush=True)
+    return result
+
+
+def main() -> None:
+    arguments = sys.argv[1:]
+    extra = arguments[arguments.index("--") + 1 :] if "--" in arguments else []
+    names = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    every = suites(extra)
+    unknown = [name for name in names if name not in every]
+    if unknown:
+        sys.exit(f"There is no suite {unknown[0]}: choose from {', '.join(every)}.")
+    chosen = {name: commands for name, commands in every.items() if not names or name in names}
+    LOGS.mkdir(parents=True, exist_ok=True)
+    start = time.monotonic()
+    with concurrent.futures.ThreadPoolExecutor(max(1, min(2, os.cpu_count() or 1))) as pool:
+        results = list(pool.map(lambda name: run_suite(name, chosen[name]), chosen))
+    print(f"\nSummary, {time.monotonic() - start:.0f} s")
+    for result in results:
+        print(f"  {result.name:<12} {result.state:<8} {result.seconds:6.1f} s  {result.closing}")
+    if any(result.state == FAILED for result in results):
+        sys.exit(1)
+    if not any(result.state == PASSED for result in results):
+        sys.exit("No test ran at all.")
+
+
+if __name__ == "__main__":
+    main()
