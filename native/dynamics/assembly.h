@@ -1,0 +1,32 @@
+/* From per-tet gradients and stiffness to the global system of the free vertices. Which element entry goes where is found once;
+   each value of the matrix then gathers its own contributions, in parallel and always in the same order. */
+#ifndef SN_DYNAMICS_ASSEMBLY_H
+#define SN_DYNAMICS_ASSEMBLY_H
+
+#include "energy/tet_elements.h"
+#include "math/block_matrix.h"
+
+typedef struct SnAssembly {
+    size_t vertex_count;
+    size_t unknown_count;
+    int32_t *unknown; /* vertex_count: index among the free vertices, -1 for a followed one; owned */
+    int32_t *vertex;  /* unknown_count: the inverse map; owned */
+    SnBlockPattern pattern;
+    int32_t *block_start;   /* pattern.block_count + 1: contributions of each block; owned */
+    int32_t *block_source;  /* (tet * 10 + block) * 2 + transposed; owned */
+    int32_t *vertex_start;  /* vertex_count + 1: contributions of each vertex; owned */
+    int32_t *vertex_source; /* tet * 4 + corner; owned */
+} SnAssembly;
+
+/* `followed[v]` != 0 eliminates vertex v. */
+SnStatus sn_assembly_init(SnContext *context, size_t vertex_count, size_t tet_count, const int32_t *tets,
+                          const unsigned char *followed, SnAssembly *assembly);
+void sn_assembly_clear(SnAssembly *assembly);
+
+/* values (pattern.value_count) = sum of the element blocks. */
+void sn_assembly_gather_stiffness(const SnAssembly *assembly, const double *stiffness, double *values);
+
+/* gradient (vertex_count x 3, all vertices, followed ones too) = sum of the element gradients. */
+void sn_assembly_gather_gradient(const SnAssembly *assembly, const double *gradients, double *gradient);
+
+#endif

@@ -1,0 +1,52 @@
+/* Projected Newton with line search. Every problem that Sinew solves is the minimum of
+
+     E(x) = sum_i d_i/2 |x_i - y_i|² - f·(x - y) + 1/2 (x - c)ᵀ B (x - c) + Psi(x)
+
+   over the free vertices: inertia and driving force are the diagonal d with its targets y, damping and surface data the fixed
+   matrix B around c, loads f, and Psi the elastic energy. */
+#ifndef SN_DYNAMICS_NEWTON_H
+#define SN_DYNAMICS_NEWTON_H
+
+#include "dynamics/assembly.h"
+#include "math/linear_solver.h"
+
+/* Arrays are not owned. Vertex arrays have a row for every vertex, followed ones included (their rows do not matter). */
+typedef struct SnObjective {
+    const SnTetElements *elements;
+    const double *rest;     /* inverse rest matrices of this step, 9 x tets */
+    double elastic_scale;   /* factor of Psi */
+    const double *diagonal; /* vertex_count */
+    const double *targets;  /* vertex_count x 3 */
+    const double *loads;    /* vertex_count x 3, or null */
+    const double *matrix;   /* values of B on the assembly's pattern, or null */
+    const double *centre;   /* vertex_count x 3: c; needed with a matrix */
+} SnObjective;
+
+typedef struct SnNewtonSettings {
+    int max_rounds;
+    int single_full_step; /* one undamped round, as printed in the paper */
+    double step_tolerance; /* metres: done when no vertex moved further in a round */
+} SnNewtonSettings;
+
+typedef struct SnNewtonReport {
+    int rounds;
+    int factorizations;
+    int converged;
+    double last_step; /* metres */
+} SnNewtonReport;
+
+/* Scratch memory and the factorization, made once for an assembly. */
+typedef struct SnNewton SnNewton;
+
+SnStatus sn_newton_create(SnContext *context, const SnTetElements *elements, const SnAssembly *assembly, SnNewton **newton);
+void sn_newton_destroy(SnNewton *newton);
+
+/* Moves the free vertices of `positions` from their start to the minimum. The result never has a higher E than the start,
+   except with single_full_step. Adds to `report`. */
+SnStatus sn_newton_minimise(SnContext *context, SnNewton *newton, const SnObjective *objective,
+                            const SnNewtonSettings *settings, double *positions, SnNewtonReport *report);
+
+/* E(x), for tests and for the energy check of a step. */
+double sn_newton_value(SnNewton *newton, const SnObjective *objective, const double *positions);
+
+#endif

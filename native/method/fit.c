@@ -1,0 +1,228 @@
+#include "method/fit.h"
+
+#include "base/memory.h"
+#include "math/mat3.h"
+
+#include <math.h>
+#include <string.h>
+
+#define CONTINUATION_LEVELS 4
+#define CONTINUATION_FACTOR 10.0
+
+struct SnFit {
+    const SnTetMesh *cage;
+    const SnEmbedding *embedding;
+    SnFitSettings settings;
+    SnTetElements elements;
+    SnAssembly assembly;
+    SnNewton *newton;
+    double *areas;    /* surface vertices */
+    double *matrix;   /* Cᵀ A C on the pattern */
+    double *zeros;    /* cage vertices: no diagonal term */
+    double *loads;    /* cage vertices x 3 */
+    double *centre;   /* cage vertices x 3 */
+    double *surface;  /* surface vertices x 3: C u */
+};
+
+SnFitSettings sn_fit_settings_default(void)
+{
+    return (SnFitSettings){.smoothing = 2e-3, .size = 1.0, .poisson = 0.3, .energy = &sn_energy_neo_hookean, .max_rounds = 10};
+}
+
+/* Cᵀ A C: each surface vertex couples the four corners of its tet, the same in x, y and z. */
+static void assemble_data_matrix(SnFit *fit)
+{
+    const SnBlockPattern *pattern = &fit->assembly.pattern;
+    for (size_t s = 0; s < fit->embedding->vertex_count; s++) {
+        const int32_t *tet = fit->cage->tets + 4 * (size_t)fit->embedding->tets[s];
+        const double *weights = fit->embedding->weights + 4 * s;
+        for (int i = 0; i < 4; i++) {
+            for (int j = 0; j < 4; j++) {
+                if (tet[i] < tet[j]) {
+                    continue;
+                }
+                int32_t block = sn_block_pattern_find(pattern, tet[i], tet[j]);
+                for (int a = 0; a < 3; a++) {
+                    fit->matrix[sn_block_pattern_value(pattern, block, a, a)] += fit->areas[s] * weights[i] * weights[j];
+                }
+            }
+        }
+    }
+}
+
+SnStatus sn_fit_create(SnContext *context, const SnTetMesh *cage, const SnEmbedding *embedding, const double *areas,
+                       const SnFitSettings *settings, SnFit **out)
+{
+    SnStatus status = SN_OK;
+    SnFit *fit = NULL;
+    unsigned char *followed = NULL;
+    *out = NULL;
+    SN_TRY_NEW(context, fit, 1, SnFit);
+    fit->cage = cage;
+    fit->embedding = embedding;
+    fit->settings = *settings;
+    SN_TRY(sn_tet_elements_init(context, cage, settings->energy, &fit->elements));
+    for (size_t e = 0; e < cage->tet_count; e++) {
+        sn_tet_elements_set_material(&fit->elements, e, 1.0, settings->poisson);
+    }
+    SN_TRY_NEW(context, followed, cage->vertex_count, unsigned char);
+    SN_TRY(sn_assembly_init(context, cage->vertex_count, cage->tet_count, cage->tets, followed, &fit->assembly));
+    SN_TRY(sn_newton_create(context, &fit->elements, &fit->assembly, &fit->newton));
+    SN_TRY_NEW(context, fit->areas, embedding->vertex_count, double);
+    SN_TRY_NEW(context, fit->matrix, fit->assembly.pattern.value_count, double);
+    SN_TRY_NEW(context, fit->zeros, cage->vertex_count, double);
+    SN_TRY_NEW(context, fit->loads, 3 * cage->vertex_count, double);
+    SN_TRY_NEW(context, fit->centre, 3 * cage->vertex_count, double);
+    SN_TRY_NEW(context, fit->surface, 3 * embedding->vertex_count, double);
+    memcpy(fit->areas, areas, embedding->vertex_count * sizeof *areas);
+    assemble_data_matrix(fit);
+    *out = fit;
+cleanup:
+    sn_release(followed);
+    if (status != SN_OK) {
+        sn_fit_destroy(fit);
+    }
+    return status;
+}
+
+void sn_fit_destroy(SnFit *fit)
+{
+    if (fit == NULL) {
+        return;
+    }
+    sn_newton_destroy(fit->newton);
+    sn_assembly_clear(&fit->assembly);
+    sn_tet_elements_clear(&fit->elements);
+    sn_release(fit->areas);
+    sn_release(fit->matrix);
+    sn_release(fit->zeros);
+    sn_release(fit->loads);
+    sn_release(fit->centre);
+    sn_release(fit->surface);
+    sn_release(fit);
+}
+
+/* Area-weighted mean of a surface. */
+static void surface_centre(const SnFit *fit, const double *surface, double centre[3])
+{
+    double total = 0.0;
+    centre[0] = centre[1] = centre[2] = 0.0;
+    for (size_t s = 0; s < fit->embedding->vertex_count; s++) {
+        total += fit->areas[s];
+        for (size_t a = 0; a < 3; a++) {
+            centre[a] += fit->areas[s] * surface[3 * s + a];
+        }
+    }
+    for (int a = 0; a < 3; a++) {
+        centre[a] = total > 0.0 ? centre[a] / total : 0.0;
+    }
+}
+
+/* Moves the cage rigidly so that its surface lies as close as it can to the frame: what a walk or a cut adds costs no rounds. */
+static void align_rigidly(SnFit *fit, const double *surface, double *positions)
+{
+    double from[3], to[3];
+    SnLanes covariance[9] = {{0}}, u[9], sigma[3], v[9];
+    sn_embedding_apply(fit->embedding, fit->cage, positions, fit->surface);
+    surface_centre(fit, fit->surface, from);
+    surface_centre(fit, surface, to);
+    for (size_t s = 0; s < fit->embedding->vertex_count; s++) {
+        for (int k = 0; k < 9; k++) {
+            covariance[k][0] += fit->areas[s] * (surface[3 * s + (size_t)(k / 3)] - to[k / 3]) *
+                                (fit->surface[3 * s + (size_t)(k % 3)] - from[k % 3]);
+        }
+    }
+    sn_batch3_svd((const SnLanes *)covariance, u, sigma, v);
+    /* rotations U and V leave the sign in sigma, so U Vᵀ is the best proper rotation; a line or a point leaves it undetermined */
+    int determined = sigma[1][0] > 1e-12 * sigma[0][0];
+    double rotation[9];
+    for (int k = 0; k < 9; k++) {
+        int i = k / 3, j = k % 3;
+        double product = u[3 * i][0] * v[3 * j][0] + u[3 * i + 1][0] * v[3 * j + 1][0] + u[3 * i + 2][0] * v[3 * j + 2][0];
+        rotation[k] = determined ? product : (i == j ? 1.0 : 0.0);
+    }
+    for (size_t n = 0; n < fit->cage->vertex_count; n++) {
+        double relative[3];
+        for (size_t a = 0; a < 3; a++) {
+            relative[a] = positions[3 * n + a] - from[a];
+        }
+        for (int a = 0; a < 3; a++) {
+            positions[3 * n + (size_t)a] = to[a] + sn_dot3(rotation + 3 * a, relative);
+        }
+    }
+}
+
+/* Minimises eq. (1) with smoothing length k_young (metres) from `positions`. The data term is expanded around the start, so that
+   its value keeps its digits far from the origin. */
+static SnStatus minimise(SnContext *context, SnFit *fit, const double *surface, double k_young, int max_rounds, double *positions,
+                         SnNewtonReport *report)
+{
+    size_t bytes = 3 * fit->cage->vertex_count * sizeof *positions;
+    memcpy(fit->centre, positions, bytes);
+    memset(fit->loads, 0, bytes);
+    sn_embedding_apply(fit->embedding, fit->cage, positions, fit->surface);
+    for (size_t s = 0; s < fit->embedding->vertex_count; s++) {
+        const int32_t *tet = fit->cage->tets + 4 * (size_t)fit->embedding->tets[s];
+        for (size_t i = 0; i < 4; i++) {
+            double factor = fit->areas[s] * fit->embedding->weights[4 * s + i];
+            for (size_t a = 0; a < 3; a++) {
+                fit->loads[3 * (size_t)tet[i] + a] += factor * (surface[3 * s + a] - fit->surface[3 * s + a]);
+            }
+        }
+    }
+    SnObjective objective = {
+        .elements = &fit->elements,
+        .rest = fit->elements.inverse_rest,
+        .elastic_scale = k_young,
+        .diagonal = fit->zeros,
+        .targets = fit->centre,
+        .loads = fit->loads,
+        .matrix = fit->matrix,
+        .centre = fit->centre,
+    };
+    SnNewtonSettings newton = {.max_rounds = max_rounds, .step_tolerance = 1e-5 * fit->settings.size};
+    return sn_newton_minimise(context, fit->newton, &objective, &newton, positions, report);
+}
+
+static void measure(SnFit *fit, const double *surface, const double *positions, SnFitReport *report)
+{
+    double sum = 0.0, total = 0.0, largest = 0.0, smallest;
+    sn_embedding_apply(fit->embedding, fit->cage, positions, fit->surface);
+    for (size_t s = 0; s < fit->embedding->vertex_count; s++) {
+        double difference[3];
+        for (size_t a = 0; a < 3; a++) {
+            difference[a] = fit->surface[3 * s + a] - surface[3 * s + a];
+        }
+        double squared = sn_dot3(difference, difference);
+        sum += fit->areas[s] * squared;
+        total += fit->areas[s];
+        largest = fmax(largest, squared);
+    }
+    report->rms = total > 0.0 ? sqrt(sum / total) : 0.0;
+    report->max = sqrt(largest);
+    report->inverted = sn_tet_elements_inverted(&fit->elements, positions, &smallest);
+}
+
+SnStatus sn_fit_frame(SnContext *context, SnFit *fit, const double *surface, int first, double *positions, SnFitReport *report)
+{
+    SnStatus status = SN_OK;
+    SnNewtonReport newton = {0};
+    double k_young = fit->settings.smoothing * fit->settings.size;
+    if (first) {
+        memcpy(positions, fit->cage->positions, 3 * fit->cage->vertex_count * sizeof *positions);
+    }
+    align_rigidly(fit, surface, positions);
+    if (first) {
+        double level = k_young * pow(CONTINUATION_FACTOR, CONTINUATION_LEVELS);
+        for (int k = 0; k < CONTINUATION_LEVELS; k++) {
+            SN_TRY(minimise(context, fit, surface, level, fit->settings.max_rounds, positions, &newton));
+            level /= CONTINUATION_FACTOR;
+        }
+    }
+    SN_TRY(minimise(context, fit, surface, k_young, first ? 3 * fit->settings.max_rounds : fit->settings.max_rounds, positions,
+                    &newton));
+    report->rounds = newton.rounds;
+    measure(fit, surface, positions, report);
+cleanup:
+    return status;
+}
