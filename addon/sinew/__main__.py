@@ -1,0 +1,5 @@
+"""`python -m sinew`: the command line."""
+
+from .command import main
+
+raise SystemExit(main())

@@ -1,0 +1,1 @@
+"""Everything that needs no Blender: settings, the bake over numpy arrays, files on disk."""

@@ -1,0 +1,189 @@
+"""What a bake tells about itself: times of its stages and a table of numbers, ready for JSON."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import sys
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from .bake import Shot
+    from .store import Store
+
+Item = TypeVar("Item")
+
+
+class Clock:
+    """Seconds spent in each stage. Stages on different threads overlap, so they need not add up to the total."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._start = time.monotonic()
+        self._lock = threading.Lock()
+
+    @contextlib.contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        start = time.monotonic()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self.seconds[name] = self.seconds.get(name, 0.0) + time.monotonic() - start
+
+    def timed(self, name: str, items: Iterable[Item]) -> Iterator[Item]:
+        """The same items; the time that it takes to get each counts."""
+        iterator = iter(items)
+        try:
+            while True:
+                with self.stage(name):
+                    try:
+                        item = next(iterator)
+                    except StopIteration:
+                        return
+                yield item
+        finally:
+            if hasattr(iterator, "close"):
+                iterator.close()
+
+    @property
+    def total(self) -> float:
+        return time.monotonic() - self._start
+
+
+def peak_memory() -> int | None:
+    """Largest memory of this process so far, bytes; None where the system does not tell."""
+    try:
+        import resource
+    except ImportError:
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def build_report(shot: Shot, store: Store, enricher: Any, clock: Clock) -> dict[str, Any]:
+    """Numbers of a finished bake. Lengths called relative are fractions of size."""
+    marks = [mark.numbers for mark in store.marks if mark is not None]
+    played = marks[(shot.frame_start - shot.first_frame) * shot.settings.samples :]
+    size = float(enricher.size) or 1.0
+
+    def column(name: str) -> list[float]:
+        return [numbers.get(name, 0.0) for numbers in marks]
+
+    added_square = [numbers.get("added_square", 0.0) for numbers in played]
+    fit_rms, fit_max = column("fit_rms"), column("fit_max")
+    summary = dict(enricher.summary())
+    report: dict[str, Any] = {
+        "object": shot.owner_object,
+        "bake": store.manifest.id,
+        "frames": shot.frame_end - shot.frame_start + 1,
+        "frame_start": shot.frame_start,
+        "frame_end": shot.frame_end,
+        "samples": len(marks),
+        "frame_rate": shot.frame_rate,
+        "vertices": len(shot.rest),
+        "triangles": len(shot.triangles),
+        "size": size,
+        "tets": len(enricher.cage.tets),
+        "cage_vertices": len(enricher.cage.vertices),
+        "fit_error": {
+            "rms": _rms(fit_rms),
+            "max": max(fit_max, default=0.0),
+            "rms_relative": _rms(fit_rms) / size,
+            "max_relative": max(fit_max, default=0.0) / size,
+            "rms_per_sample": fit_rms,
+            "max_per_sample": fit_max,
+        },
+        "follow_error": {
+            "max": max(column("follow_max"), default=0.0),
+            "max_relative": max(column("follow_max"), default=0.0) / size,
+        },
+        "added_motion": {
+            "rms": math.sqrt(_mean(added_square)),
+            "max": max((numbers.get("added_max", 0.0) for numbers in played), default=0.0),
+            "rms_relative": math.sqrt(_mean(added_square)) / size,
+            "max_relative": max((numbers.get("added_max", 0.0) for numbers in played), default=0.0) / size,
+            "free_vertices": int((shot.follow < 0.5).sum()),
+        },
+        "inverted_tets": {
+            "fitted": int(sum(column("fit_inverted"))),
+            "simulated": int(sum(column("inverted"))),
+            "samples_fitted": sum(value > 0 for value in column("fit_inverted")),
+            "samples_simulated": sum(value > 0 for value in column("inverted")),
+            "samples_simulated_only": sum(
+                s > 0 and f == 0 for s, f in zip(column("inverted"), column("fit_inverted"), strict=True)
+            ),
+        },
+        "newton_rounds": {"total": int(sum(column("rounds"))), "max": int(max(column("rounds"), default=0))},
+        "fit_rounds": {"total": int(sum(column("fit_rounds"))), "max": int(max(column("fit_rounds"), default=0))},
+        "substeps": {"total": int(sum(column("substeps"))), "max": int(max(column("substeps"), default=0))},
+        "fallbacks": int(sum(column("fallbacks"))),
+        "restarts": [_frame(shot, index) for index, value in enumerate(column("restarted")) if value],
+        "seconds": {**{name: round(value, 4) for name, value in clock.seconds.items()}, "total": round(clock.total, 4)},
+        "peak_memory": peak_memory(),
+        "settings": shot.settings.as_dict(),
+        "summary": {name: _plain(value) for name, value in summary.items()},
+    }
+    report["warnings"] = [*shot.warnings, *_warnings(shot, report)]
+    return report
+
+
+def lines(report: dict[str, Any]) -> list[str]:
+    """The report in a few lines for a person."""
+    seconds = report["seconds"]
+    stages = ", ".join(f"{name} {value:.1f}" for name, value in seconds.items() if name != "total")
+    return [
+        f"{report['object']}: {report['frames']} frames, {report['vertices']} vertices, {report['tets']} tets",
+        f"fit error {100 * report['fit_error']['rms_relative']:.3f} % rms, "
+        f"{100 * report['fit_error']['max_relative']:.2f} % max of size",
+        f"added motion {100 * report['added_motion']['rms_relative']:.2f} % rms, "
+        f"{100 * report['added_motion']['max_relative']:.2f} % max of size; "
+        f"followed vertices within {100 * report['follow_error']['max_relative']:.5f} %",
+        f"{seconds['total']:.1f} s ({stages})",
+        *(f"note: {warning}" for warning in report["warnings"]),
+    ]
+
+
+def _warnings(shot: Shot, report: dict[str, Any]) -> list[str]:
+    found = []
+    if not (shot.follow >= 1.0).any():
+        found.append("Nothing is followed exactly, so the whole body may drift: paint some weights of 1.")
+    if not (shot.follow < 0.5).any():
+        found.append("Everything follows the input closely, so there is little to see: paint some weights below 0.5.")
+    if report["restarts"]:
+        shown = ", ".join(f"{frame:g}" for frame in report["restarts"][:10])
+        found.append(f"The animation jumps at frame {shown}: the simulation started anew there.")
+    only = report["inverted_tets"]["samples_simulated_only"]
+    if only:
+        found.append(f"Some flesh turns inside out in {only} samples: raise jiggle, or set a maximum_offset.")
+    if report["fit_error"]["rms_relative"] > 0.02:
+        found.append("The cage follows the mesh poorly: raise the resolution, or set rest_frame to a typical pose.")
+    return found
+
+
+def _frame(shot: Shot, index: int) -> float:
+    return shot.first_frame + index / shot.settings.samples
+
+
+def _mean(values: list[float]) -> float:
+    return math.fsum(values) / len(values) if values else 0.0
+
+
+def _rms(values: list[float]) -> float:
+    return math.sqrt(_mean([value * value for value in values]))
+
+
+def _plain(value: Any) -> Any:
+    """Numpy scalars, arrays and tuples as JSON knows them."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, (tuple, list)):
+        return [_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

@@ -1,0 +1,230 @@
+"""All settings of a bake: one frozen dataclass with defaults, ranges and descriptions in one place."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .errors import BadInput
+
+
+def _setting(
+    default: Any,
+    description: str,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    choices: tuple[Any, ...] = (),
+    unit: str = "",
+) -> Any:
+    metadata = {"description": description, "low": low, "high": high, "choices": choices, "unit": unit}
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Settings of one bake. Make changed ones with `replace` or `from_text`, which check them."""
+
+    resolution: int = _setting(24, "Cells of the cage along the longest side of the mesh", low=2, high=256)
+    jiggle: float = _setting(3.0, "How fast free parts swing", low=0.05, high=100.0, unit="Hz")
+    settle: float = _setting(0.7, "Time after which a swing has died down to 5 %", low=0.01, high=60.0, unit="s")
+    amount: float = _setting(1.0, "How much of the simulated motion is used; 0 is the input", low=0.0, high=2.0)
+    maximum_offset: float = _setting(
+        0.0, "Largest distance from the input as a fraction of size; 0 is no limit", low=0.0, high=10.0
+    )
+    keep_pose: float = _setting(
+        1.0, "How much the flesh keeps the animated pose instead of sagging and relaxing", low=0.0, high=1.0
+    )
+    balance: float = _setting(1.0, "Exponent of the follow weights; above 1 frees the parts between", low=0.05, high=20.0)
+    follow_group: str = _setting("", "Vertex group with weights 0 (free) to 1 (follows exactly); empty is automatic")
+    rest_frame: int | None = _setting(
+        None, "Frame whose shape is the rest shape; none is the undeformed mesh", low=-1048574, high=1048574
+    )
+    frame_start: int | None = _setting(
+        None, "First frame of the bake; none is the scene's", low=-1048574, high=1048574
+    )
+    frame_end: int | None = _setting(None, "Last frame of the bake; none is the scene's", low=-1048574, high=1048574)
+    samples: int = _setting(1, "Samples of the input in each frame, for motion blur and fast motion", choices=(1, 2, 4))
+    preroll: int = _setting(0, "Frames simulated before the first one", low=0, high=1000)
+    detail: bool = _setting(True, "Carry detail finer than the cage over to the result; turn off for noisy scans")
+    smoothing: float = _setting(
+        0.002, "Length below which the fit of the cage is smooth, as a fraction of size", low=1e-6, high=1.0
+    )
+    energy: str = _setting("neo_hookean", "Elastic energy of the flesh", choices=("neo_hookean", "stvk"))
+    scheme: str = _setting("tr_bdf2", "Time stepping scheme", choices=("tr_bdf2", "implicit_euler"))
+    substeps: int = _setting(0, "Time steps between two samples; 0 is automatic", low=0, high=64)
+    newton_rounds: int = _setting(0, "Newton rounds of each time step; 0 is until converged", low=0, high=50)
+    young: float = _setting(0.0, "Young's modulus; 0 takes it from jiggle", low=0.0, high=1e12, unit="Pa")
+    poisson: float = _setting(0.4, "Poisson's ratio", low=0.0, high=0.49)
+    density: float = _setting(1000.0, "Density of the flesh", low=1e-3, high=1e6, unit="kg/m3")
+    damping_mass: float = _setting(
+        0.0, "Rayleigh damping of mass, used when young is set", low=0.0, high=1e4, unit="1/s"
+    )
+    damping_stiffness: float = _setting(
+        0.0, "Rayleigh damping of stiffness, used when young is set", low=0.0, high=1e3, unit="s"
+    )
+    gravity: tuple[float, float, float] | None = _setting(
+        None, "Gravity as x,y,z; none is the scene's", low=-1e4, high=1e4, unit="m/s2"
+    )
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):
+            # Frozen: the checked value, with an int made a float where one is meant, goes in once, here.
+            object.__setattr__(self, field.name, _checked(field, getattr(self, field.name)))
+        if self.frame_start is not None and self.frame_end is not None and self.frame_end < self.frame_start:
+            raise BadInput(
+                f"The frame range {self.frame_start} to {self.frame_end} is empty: set frame_end to "
+                f"{self.frame_start} or later."
+            )
+
+    def replace(self, values: Mapping[str, Any]) -> Settings:
+        """These settings with some values changed; a wrong key or value is answered with a sentence."""
+        for key in values:
+            field_of(key)
+        return dataclasses.replace(self, **dict(values))
+
+    def changed(self) -> dict[str, Any]:
+        """Only the values that differ from the defaults, ready for JSON."""
+        return {
+            field.name: _plain(getattr(self, field.name))
+            for field in dataclasses.fields(self)
+            if getattr(self, field.name) != field.default
+        }
+
+    def as_dict(self) -> dict[str, Any]:
+        """All values, ready for JSON."""
+        return {field.name: _plain(getattr(self, field.name)) for field in dataclasses.fields(self)}
+
+
+def field_of(key: str) -> dataclasses.Field[Any]:
+    """The field of that name; a wrong name is answered with the closest one."""
+    fields = {field.name: field for field in dataclasses.fields(Settings)}
+    if key in fields:
+        return fields[key]
+    close = difflib.get_close_matches(key, fields, n=1, cutoff=0.0)
+    raise BadInput(f'There is no setting "{key}": did you mean "{close[0]}"? See --help for all of them.')
+
+
+def values_from_text(pairs: Iterable[str]) -> dict[str, Any]:
+    """Parses `key=value` texts as the command line gives them; the values are not yet checked for range."""
+    values: dict[str, Any] = {}
+    for pair in pairs:
+        key, equals, text = pair.partition("=")
+        if not equals:
+            raise BadInput(f'"{pair}" is no setting: write it as key=value, for example jiggle=3.')
+        field = field_of(key.strip())
+        values[field.name] = _parsed(field, text.strip())
+    return values
+
+
+def describe() -> list[str]:
+    """One line for each setting: name, default, range, description. Used by --help."""
+    lines = []
+    for field in dataclasses.fields(Settings):
+        unit = f" {field.metadata['unit']}" if field.metadata["unit"] else ""
+        default = _text(field.default)
+        lines.append(f"{field.name}={default}{unit}  {field.metadata['description']} ({_range_text(field)}).")
+    return lines
+
+
+def _kind(field: dataclasses.Field[Any]) -> str:
+    return str(field.type).split("|")[0].strip()
+
+
+def _optional(field: dataclasses.Field[Any]) -> bool:
+    return str(field.type).endswith("None")
+
+
+def _wrong(field: dataclasses.Field[Any], value: Any) -> BadInput:
+    shown = repr(value) if len(repr(value)) < 60 else repr(value)[:57] + "..."
+    return BadInput(f"{field.name} cannot be {shown}: give {_range_text(field)}.")
+
+
+def _range_text(field: dataclasses.Field[Any]) -> str:
+    kind, low, high = _kind(field), field.metadata["low"], field.metadata["high"]
+    none = ", or none" if _optional(field) else ""
+    if field.metadata["choices"]:
+        return "one of " + ", ".join(str(choice) for choice in field.metadata["choices"])
+    if kind == "bool":
+        return "true or false"
+    if kind == "str":
+        return "a name"
+    what = {"int": "a whole number", "float": "a number"}.get(kind, "three numbers x,y,z each")
+    return f"{what} from {low:g} to {high:g}{none}" if abs(low) < 1e6 else f"{what}{none}"
+
+
+def _checked(field: dataclasses.Field[Any], value: Any) -> Any:
+    kind, low, high = _kind(field), field.metadata["low"], field.metadata["high"]
+    if value is None and _optional(field):
+        return None
+    if kind == "bool":
+        if not isinstance(value, bool):
+            raise _wrong(field, value)
+        return value
+    if kind == "str":
+        if not isinstance(value, str) or len(value) > 1024:
+            raise _wrong(field, value)
+    elif kind.startswith("tuple"):
+        if not isinstance(value, (tuple, list)) or len(value) != 3:
+            raise _wrong(field, value)
+        value = tuple(_checked_number(field, "float", item, low, high) for item in value)
+    else:
+        value = _checked_number(field, kind, value, low, high)
+    if field.metadata["choices"] and value not in field.metadata["choices"]:
+        raise _wrong(field, value)
+    return value
+
+
+def _checked_number(
+    field: dataclasses.Field[Any], kind: str, value: Any, low: float | None, high: float | None
+) -> float | int:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise _wrong(field, value)
+    if kind == "int":
+        if not isinstance(value, int):
+            raise _wrong(field, value)
+    elif isinstance(value, int) and abs(value) > 1e300 or not math.isfinite(value):
+        raise _wrong(field, value)
+    else:
+        value = float(value)
+    if (low is not None and value < low) or (high is not None and value > high):
+        raise _wrong(field, value)
+    return value
+
+
+def _parsed(field: dataclasses.Field[Any], text: str) -> Any:
+    kind = _kind(field)
+    if kind == "str":
+        return text
+    if _optional(field) and text.lower() in ("", "none"):
+        return None
+    if kind == "bool":
+        if text.lower() in ("true", "yes", "on", "1"):
+            return True
+        if text.lower() in ("false", "no", "off", "0"):
+            return False
+        raise _wrong(field, text)
+    try:
+        if kind == "int":
+            return int(text)
+        if kind == "float":
+            return float(text)
+        return tuple(float(part) for part in text.strip("()[]").split(","))
+    except ValueError:
+        raise _wrong(field, text) from None
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:g}" if isinstance(value, float) else str(value)
