@@ -1,6 +1,7 @@
 # The verbs of Sinew. Each one installs what it needs first: `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-core test-native build check bench bench-assets clean native-tests
+.PHONY: help demo test test-core test-native build wheel check bench bench-assets clean native-tests
+.PHONY: check-warnings check-cppcheck check-ruff check-types check-layers check-windows
 MAKEFLAGS += --no-print-directory
 
 PYTHON3 := $(shell for p in python3.11 /usr/bin/python3 python3; do $$p -c '' 2>/dev/null && echo $$p && break; done)
@@ -9,6 +10,19 @@ SUITES := $(PYTHON3) tests/tools/suites.py
 TOOLS := build/env/tools/bin/python
 BPY := PYTHONPATH=addon:examples build/env/45/bin/python
 JOBS := $(shell nproc 2>/dev/null || echo 2)
+
+WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Werror
+VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' addon/sinew/blender_manifest.toml)
+NATIVE_FLAGS := -std=c11 -fopenmp $(WARNINGS) -Inative -isystem /usr/include/suitesparse -DSN_VERSION='"$(VERSION)"' -MMD -MP
+NATIVE_LIBRARIES := -lcholmod -larpack -lopenblas -lm
+NATIVE_SOURCES := $(filter-out native/python/%,$(sort $(wildcard native/*/*.c)))
+NATIVE_TESTS := $(sort $(wildcard tests/native/test_*.c))
+NATIVE_HELPERS := $(filter-out $(NATIVE_TESTS),$(wildcard tests/native/*.c))
+FLAVOURS := plain sanitized
+plain_FLAGS := -O3 -fno-math-errno
+sanitized_FLAGS := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
+
+WINDOWS_OBJECTS := $(patsubst %.c,build/windows/%.o,$(NATIVE_SOURCES))
 
 help:
 	@echo "make demo          enrich an example character; results in build/demo/"
@@ -19,6 +33,7 @@ help:
 	@echo "make check         warnings, static analysis, types, layers, Windows compile"
 	@echo "make bench         times of the reference shot"
 	@echo "make bench-assets  bake every example model"
+	@echo "make wheel         a wheel of the add-on's tree, into build/wheel/"
 	@echo "make clean         remove what was built here (environments stay in the user's cache)"
 
 demo:
@@ -57,22 +72,44 @@ bench-assets:
 	@$(TOOLS) setup.py -q build_ext
 	$(BPY) tests/benchmark/bench_assets.py
 
+wheel:
+	@$(ENVIRONMENT) build
+	@$(TOOLS) setup.py -q bdist_wheel --dist-dir build/wheel
+	@ls build/wheel/*.whl
+
+check:
+	@$(ENVIRONMENT) build bpy check
+	@$(MAKE) -k -j$(JOBS) -Otarget check-warnings check-cppcheck check-ruff check-types check-layers check-windows
+	@echo "All checks passed."
+
+check-warnings: native-tests
+	@$(TOOLS) setup.py -q build_ext
+	@echo "warnings: none"
+
+check-cppcheck:
+	@cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
+	  --suppress=missingIncludeSystem --suppress=missingInclude --suppress=normalCheckLevelMaxBranches -Inative \
+	  $(NATIVE_SOURCES) $(wildcard native/python/*.c)
+	@echo "cppcheck: clean"
+
+check-ruff:
+	@$(TOOLS) -m ruff check --quiet --no-cache .
+	@echo "ruff: clean"
+
+check-types:
+	@MYPY_CACHE_DIR=build/mypy $(TOOLS) -m mypy
+
+check-layers:
+	@build/env/45/bin/python -m pytest -q -p no:cacheprovider tests/core/test_layers.py
+
+check-windows: $(WINDOWS_OBJECTS)
+	@echo "windows: native/ compiles"
+
 clean:
 	rm -rf build addon/sinew/_native.abi3.so addon/sinew/lib addon/sinew/presets
 	find addon tests examples -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 # The tests of the C core: every tests/native/test_*.c is a program, built plain and with sanitizers.
-
-WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Werror
-VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' addon/sinew/blender_manifest.toml)
-NATIVE_FLAGS := -std=c11 -fopenmp $(WARNINGS) -Inative -isystem /usr/include/suitesparse -DSN_VERSION='"$(VERSION)"' -MMD -MP
-NATIVE_LIBRARIES := -lcholmod -larpack -lopenblas -lm
-NATIVE_SOURCES := $(filter-out native/python/%,$(sort $(wildcard native/*/*.c)))
-NATIVE_TESTS := $(sort $(wildcard tests/native/test_*.c))
-NATIVE_HELPERS := $(filter-out $(NATIVE_TESTS),$(wildcard tests/native/*.c))
-FLAVOURS := plain sanitized
-plain_FLAGS := -O3 -fno-math-errno
-sanitized_FLAGS := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
 
 define flavour
 build/$(1)/native/%.o: native/%.c Makefile
@@ -90,3 +127,16 @@ native-tests: $$($(1)_PROGRAMS)
 endef
 $(foreach name,$(FLAVOURS),$(eval $(call flavour,$(name))))
 .SECONDARY:
+
+# Portability: the core without native/python also compiles for Windows. Only headers of the libraries are needed.
+
+# Two warnings are off because its headers cause them: isfinite() converts to float, and printf formats are the old ones.
+WINDOWS_FLAGS := -O1 -D__USE_MINGW_ANSI_STDIO=1 -Wno-float-conversion -Wno-format -Wno-format-extra-args
+
+build/windows/include/suitesparse:
+	@mkdir -p $(@D)
+	@ln -sfn /usr/include/suitesparse $@
+build/windows/native/%.o: native/%.c Makefile | build/windows/include/suitesparse
+	@mkdir -p $(@D)
+	@x86_64-w64-mingw32-gcc-posix $(NATIVE_FLAGS) $(WINDOWS_FLAGS) -idirafter build/windows/include -c $< -o $@
+-include $(wildcard build/windows/native/*/*.d)

@@ -5,8 +5,8 @@
 
 The module is linked against the system's CHOLMOD, ARPACK and OpenBLAS under their ordinary names. Afterwards every
 one of those libraries is copied under a name of our own with symbols of our own (`cholmod_start` becomes
-`sinew_cholmod_start`), BLAS and LAPACK calls go to the OpenBLAS of the package scipy-openblas32 (`scipy_dgemm_`), and the
-module gets the same treatment. So a Blender that has loaded another CHOLMOD or BLAS can never lend us its functions.
+`sinew_cholmod_start`), BLAS and LAPACK calls go to the OpenBLAS of the package scipy-openblas32 (`scipy_dgemm_`), and
+the module gets the same treatment. So a Blender that loaded another CHOLMOD or BLAS can never lend us its functions.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ OBJECTS = ROOT / "build" / "module"
 MODULE = PACKAGE / "_native.abi3.so"
 
 WARNINGS = ["-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Werror"]
-CFLAGS = ["-std=c11", "-O3", "-fno-math-errno", "-fPIC", "-fopenmp", "-fvisibility=hidden", "-DPy_LIMITED_API=0x030B0000"]
+CFLAGS = ["-std=c11", "-O3", "-fno-math-errno", "-fPIC", "-fopenmp", "-fvisibility=hidden"]
+LIMITED_API = "-DPy_LIMITED_API=0x030B0000"  # one module for Python 3.11 and later
 LIBRARIES = ["-lcholmod", "-larpack", "-lopenblas", "-lm"]
 PREFIX = "sinew_"
 
@@ -86,7 +87,7 @@ def compile_command() -> list[str]:
         includes += ["-isystem", "/usr/include/suitesparse"]
     compiler = shlex.split(os.environ.get("CC", "gcc"))
     extra = shlex.split(os.environ.get("CFLAGS", ""))
-    return [*compiler, *CFLAGS, *WARNINGS, *includes, f'-DSN_VERSION="{version()}"', *extra]
+    return [*compiler, *CFLAGS, LIMITED_API, *WARNINGS, *includes, f'-DSN_VERSION="{version()}"', *extra]
 
 
 def is_fresh(target: Path, command: list[str]) -> bool:
@@ -238,7 +239,7 @@ def cached_lib(linked: Path) -> Path:
     """The folder of carried libraries, made once for one set of originals and kept in the user's cache."""
     libraries = closure(needed(linked))
     blas = blas_library()
-    inputs = [f"{path} {path.stat().st_size} {path.stat().st_mtime_ns}" for path in (*libraries.values(), blas)]
+    inputs = [hashlib.sha256(path.read_bytes()).hexdigest() for path in (*libraries.values(), blas)]
     key = hashlib.sha256("\n".join([str(LAYOUT), *sorted(inputs)]).encode()).hexdigest()[:12]
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "sinew"
     folder = cache / f"lib-{key}"

@@ -24,9 +24,8 @@ TOOLS = ROOT / "tests" / "tools"
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "sinew"
 
 # Libraries that Blender as a Python module expects of the system.
-BPY_PACKAGES = (
-    "libx11-6 libxi6 libxxf86vm1 libxfixes3 libxrender1 libxkbcommon0 libsm6 libice6 libgl1 libegl1 libgomp1"
-).split()
+BPY_PACKAGES = ["libx11-6", "libxi6", "libxxf86vm1", "libxfixes3", "libxrender1", "libxkbcommon0", "libsm6", "libice6"]
+BPY_PACKAGES += ["libgl1", "libegl1", "libgomp1"]
 PACKAGES = {
     "build": ["libc6-dev", "libsuitesparse-dev", "libarpack2-dev", "libopenblas-dev"],
     "bpy": BPY_PACKAGES,
@@ -36,7 +35,12 @@ PACKAGES = {
     "demo": ["ffmpeg"],
 }
 # need -> environment name, Python version
-ENVIRONMENTS = {"build": ("tools", "3.11"), "check": ("tools", "3.11"), "bpy": ("45", "3.11"), "bpy-next": ("52", "3.13")}
+ENVIRONMENTS = {
+    "build": ("tools", "3.11"),
+    "check": ("tools", "3.11"),
+    "bpy": ("45", "3.11"),
+    "bpy-next": ("52", "3.13"),
+}
 PYTHON_PACKAGES = ["python3-venv", "python3-dev"]
 
 
@@ -69,10 +73,13 @@ def install_packages(names: list[str]) -> None:
     log = ROOT / "build" / "apt.log"
     log.parent.mkdir(exist_ok=True)
     with open(log, "w") as file:
-        for step in (["update"], ["install", "--no-install-recommends", *missing]):
-            if subprocess.run([*apt, *step], stdout=file, stderr=subprocess.STDOUT).returncode != 0 and step != ["update"]:
-                sys.stderr.write("".join(log.read_text().splitlines(keepends=True)[-8:]))
-                sys.exit(f"Installing packages failed: as root, run `apt-get update; {command}`, then run make again.")
+        # A mirror that cannot be refreshed may still install.
+        subprocess.run([*apt, "update"], stdout=file, stderr=subprocess.STDOUT)
+        install = [*apt, "install", "--no-install-recommends", *missing]
+        code = subprocess.run(install, stdout=file, stderr=subprocess.STDOUT).returncode
+    if code != 0:
+        sys.stderr.write("".join(log.read_text().splitlines(keepends=True)[-8:]))
+        sys.exit(f"Installing packages failed: as root, run `apt-get update; {command}`, then run make again.")
 
 
 def python_candidates(version: str) -> list[str]:

@@ -3,8 +3,8 @@
     python3 tests/tools/suites.py [NAME...] [-- PYTEST_ARGUMENTS]
 
 Names: native, sanitized, core-45, blender-45, core-52, blender-52, blender-34 (default: all that can run here).
-Each suite has its own temporary folder and its own Blender profile. The output of a suite appears when it ends, and stays
-in build/test/NAME.log.
+Each suite has its own temporary folder and its own Blender profile. The output of a suite appears when it ends, and
+stays in build/test/NAME.log.
 """
 
 from __future__ import annotations
@@ -33,30 +33,30 @@ class Result:
         self.name, self.state, self.seconds, self.closing = name, state, seconds, closing
 
 
-def native_commands(flavour: str) -> list[list[str]]:
+def native_commands(flavour: str) -> list[list[str]] | None:
     programs = sorted((ROOT / "build" / flavour / "tests").glob("test_*"))
     return [[str(program)] for program in programs if program.suffix == ""]
 
 
-def pytest_commands(environment: str, folder: str, extra: list[str]) -> list[list[str]]:
+def pytest_commands(environment: str, folder: str, extra: list[str]) -> list[list[str]] | None:
     python = ROOT / "build" / "env" / environment / "bin" / "python"
     if not python.exists():
-        return []
+        return None
     return [[str(python), "-m", "pytest", "-p", "no:cacheprovider", f"tests/{folder}", *extra]]
 
 
-def blender_commands(extra: list[str]) -> list[list[str]]:
+def blender_commands(extra: list[str]) -> list[list[str]] | None:
     # Debian's own, which runs under Debian's Python, where numpy and pytest are packages.
     blender = shutil.which("blender", path="/usr/bin")
     if not blender:
-        return []
+        return None
     start = [blender, "--background", "--factory-startup", "--python-exit-code", "9"]
     script = ["--python", "tests/tools/pytest_in_blender.py", "--"]
     return [[*start, *script, "-p", "no:cacheprovider", "tests/blender", *extra]]
 
 
-def suites(extra: list[str]) -> dict[str, list[list[str]]]:
-    """In the order of starting: the long ones first, so that two cores finish together."""
+def suites(extra: list[str]) -> dict[str, list[list[str]] | None]:
+    """Commands of each suite, None where it cannot run; the long ones first, so that two cores finish together."""
     return {
         "blender-45": pytest_commands("45", "blender", extra),
         "blender-34": blender_commands(extra),
@@ -113,18 +113,20 @@ def closing_line(name: str, log: Path, codes: list[int]) -> str:
     return ends[-1] if ends else f"no closing line (exit code {codes[0]})"
 
 
-def run_suite(name: str, commands: list[list[str]]) -> Result:
+def run_suite(name: str, commands: list[list[str]] | None, selective: bool) -> Result:
     log = LOGS / f"{name}.log"
     log.write_text("")
-    if not commands:
-        return Result(name, SKIPPED, 0.0, "nothing to run here")
+    if commands is None:
+        return Result(name, SKIPPED, 0.0, "its Blender is not on this machine")
     start = time.monotonic()
     with tempfile.TemporaryDirectory(prefix=f"sinew-{name}-") as folder:
         environment = suite_environment(folder)
         codes = [run_command(command, environment, log) for command in commands]
     seconds = time.monotonic() - start
-    empty = all(code == NO_TESTS_COLLECTED for code in codes)
-    state = SKIPPED if empty else FAILED if any(codes) else PASSED
+    # A suite without tests is a lost suite, unless the caller selected some by name.
+    state = FAILED if any(codes) or not codes else PASSED
+    if selective and codes == [NO_TESTS_COLLECTED]:
+        state = SKIPPED
     result = Result(name, state, seconds, closing_line(name, log, codes))
     with printing:
         print(f"\n======== {name}: {state}, {seconds:.0f} s\n{log.read_text(errors='replace').rstrip()}", flush=True)
@@ -143,7 +145,7 @@ def main() -> None:
     LOGS.mkdir(parents=True, exist_ok=True)
     start = time.monotonic()
     with concurrent.futures.ThreadPoolExecutor(max(1, min(2, os.cpu_count() or 1))) as pool:
-        results = list(pool.map(lambda name: run_suite(name, chosen[name]), chosen))
+        results = list(pool.map(lambda name: run_suite(name, chosen[name], bool(extra)), chosen))
     print(f"\nSummary, {time.monotonic() - start:.0f} s")
     for result in results:
         print(f"  {result.name:<12} {result.state:<8} {result.seconds:6.1f} s  {result.closing}")
