@@ -45,7 +45,7 @@ SYSTEM_LIBRARIES = ("libc.so", "libm.so", "libgcc_s.so", "ld-linux", "libpthread
 # Names for the system's BLAS and LAPACK, all replaced by the one that we carry.
 BLAS_LIBRARIES = ("libblas.so", "liblapack.so", "libopenblas.so")
 BLAS_NAME = "libsinew_openblas.so"
-LAYOUT = 3  # counts changes in how lib/ is made, so that cached ones are made again
+LAYOUT = 5  # counts changes in how lib/ is made, so that cached ones are made again
 
 
 def version() -> str:
@@ -216,20 +216,26 @@ def copy_licences(libraries: dict[str, Path], blas: Path, folder: Path) -> None:
         shutil.copyfile(text, folder / "scipy-openblas32.txt")
 
 
+def write_renames(path: Path, renames: dict[str, str]) -> Path:
+    path.write_text("".join(f"{old} {new}\n" for old, new in sorted(renames.items())))
+    return path
+
+
 def make_lib(folder: Path, libraries: dict[str, Path], blas: Path) -> None:
     blas_names = symbols(blas, "--defined-only")
-    renames = {name.removeprefix("scipy_"): name for name in blas_names if name.startswith("scipy_")}
-    for path in libraries.values():
-        renames |= {name: PREFIX + name for name in symbols(path, "--defined-only")}
-    table = folder / "renames.txt"
-    table.write_text("".join(f"{old} {new}\n" for old, new in sorted(renames.items())))
+    calls = {name.removeprefix("scipy_"): name for name in blas_names if name.startswith("scipy_")}
+    own = {name: PREFIX + name for path in libraries.values() for name in symbols(path, "--defined-only")}
+    table = write_renames(folder / "renames.txt", calls | own)
+    # BLAS itself has helpers that its makers left without their prefix, and asks OpenMP whether it is in parallel.
+    left_over = {name: PREFIX + name for name in blas_names - set(calls.values())}
+    blas_table = write_renames(folder / "renames-blas.txt", left_over | own)
     for soname, path in libraries.items():
         copy = folder / carried_name(soname)
         shutil.copyfile(path, copy)
         rebind(copy, table, copy.name, "$ORIGIN")
     copy = folder / BLAS_NAME
     shutil.copyfile(blas, copy)
-    run(patchelf(), "--set-soname", copy.name, "--set-rpath", "$ORIGIN", copy)
+    rebind(copy, blas_table, copy.name, "$ORIGIN")
     for file in folder.glob("*.so*"):
         file.chmod(0o755)
     copy_licences(libraries, blas, folder / "licences")
@@ -260,7 +266,7 @@ def install_lib(cached: Path) -> None:
     if stamp.exists() and stamp.read_text() == cached.name:
         return
     (target / "licences").mkdir(parents=True, exist_ok=True)
-    wanted = {path.relative_to(cached) for path in cached.glob("**/*") if path.is_file() and path.name != "renames.txt"}
+    wanted = {path.relative_to(cached) for pattern in ("*.so*", "licences/*") for path in cached.glob(pattern)}
     for old in target.glob("**/*"):
         if old.is_file() and old.relative_to(target) not in wanted:
             old.unlink()
@@ -283,6 +289,7 @@ def finish(linked: Path) -> None:
     check = "import ctypes, os, sys; ctypes.PyDLL(sys.argv[1], os.RTLD_NOW)"
     result = subprocess.run([sys.executable, "-c", check, str(trial)], capture_output=True, text=True)
     if result.returncode != 0:
+        trial.unlink()
         sys.exit(f"The module was built but does not load: {result.stderr.strip().splitlines()[-1]}")
     trial.chmod(0o755)
     os.replace(trial, MODULE)
