@@ -1,0 +1,19 @@
+/* The input between two frames: a C¹ (Catmull-Rom) curve through the fitted cages, one frame of look-ahead. */
+#ifndef SN_DYNAMICS_INPUT_CURVE_H
+#define SN_DYNAMICS_INPUT_CURVE_H
+
+#include <stddef.h>
+
+typedef struct SnInputCurve {
+    size_t vertex_count;
+    const double *before;    /* fitted cage of the frame before, or null at a start or a cut */
+    const double *begin, *end; /* of the two frames; vertex_count x 3 */
+    const double *after;     /* of the frame after, or null at an end or a cut */
+    double interval;         /* seconds between two frames */
+} SnInputCurve;
+
+/* Pose (m) and velocity (m/s) at fraction 0..1 of the interval; each vertex_count x 3, either may be null.
+   At 0 and 1 the pose is `begin` and `end` to the bit. */
+void sn_input_curve_evaluate(const SnInputCurve *curve, double fraction, double *pose, double *velocity);
+
+#endif

@@ -1,0 +1,315 @@
+/* Each stage solves  M (v - v̂)/τ + D (v - v̄) = F(x)  with  v = (x - p)/τ,  that is the minimum of
+     |x - x̂|²_M / 2τ² + |x - p - τ v̄|²_D / 2τ + |x - ū|²_W / 2 + Psi(x) - f·x,     x̂ = p + τ v̂.
+   Implicit Euler: τ = h, p = x_n, v̂ = v_n. TR-BDF2 (methods, section 1): τ = (1 - 1/√2) h;
+     stage 1 ends at t + 2τ: p = x_n + τ v_n, v̂ = v_n + τ M⁻¹ F_n;
+     stage 2 ends at t + h:  p = c₁ x_a - c₀ x_n, v̂ = c₁ v_a - c₀ v_n.
+   D = αM + βK with the projected K at the start of the step. */
+#include "dynamics/time_step.h"
+
+#include "base/memory.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MAX_ROUNDS 40
+/* The energy bound of a step is an estimate where the input bends within it: this much more is let pass. */
+#define ENERGY_SLACK 1.2
+
+struct SnStepper {
+    const SnWorld *world;
+    SnStepSettings settings;
+    SnNewton *newton;
+    double *element_gradients, *element_stiffness;
+    double *rest;                      /* 9 x tets: rest matrices of the stage */
+    double *stiffness;                 /* K at the start of the step, on the pattern */
+    double *damping;                   /* βK/τ */
+    double *pose, *pose_velocity;      /* ū, v̄ at the end of the stage */
+    double *pose_begin, *pose_velocity_begin; /* at the start of the step */
+    double *force;                     /* F_n */
+    double *offset, *predicted;        /* p, x̂ */
+    double *diagonal, *targets, *centre, *loads;
+    double *stage_positions, *stage_velocities; /* x_a, v_a */
+    double *positions, *velocities;    /* result of the step, copied to the state on success */
+    double *pose_gradient;             /* elastic gradient at the pose: what Keep Pose has to balance */
+};
+
+SnStatus sn_stepper_create(SnContext *context, const SnWorld *world, const SnStepSettings *settings, SnStepper **out)
+{
+    SnStatus status = SN_OK;
+    SnStepper *s = NULL;
+    size_t n = 3 * world->vertex_count;
+    *out = NULL;
+    SN_TRY_NEW(context, s, 1, SnStepper);
+    s->world = world;
+    s->settings = *settings;
+    SN_TRY(sn_newton_create(context, &world->elements, &world->assembly, &s->newton));
+    SN_TRY_NEW(context, s->element_gradients, 12 * world->tet_count, double);
+    SN_TRY_NEW(context, s->element_stiffness, SN_TET_STIFFNESS * world->tet_count, double);
+    SN_TRY_NEW(context, s->rest, 9 * world->tet_count, double);
+    SN_TRY_NEW(context, s->stiffness, world->assembly.pattern.value_count, double);
+    SN_TRY_NEW(context, s->damping, world->assembly.pattern.value_count, double);
+    double **vertex_arrays[] = {&s->pose,    &s->pose_velocity,   &s->pose_begin,       &s->pose_velocity_begin,
+                                &s->force,   &s->offset,          &s->predicted,        &s->targets,
+                                &s->centre,  &s->loads,           &s->stage_positions,  &s->stage_velocities,
+                                &s->positions, &s->velocities,    &s->pose_gradient};
+    for (size_t k = 0; k < sizeof vertex_arrays / sizeof *vertex_arrays; k++) {
+        SN_TRY_NEW(context, *vertex_arrays[k], n, double);
+    }
+    SN_TRY_NEW(context, s->diagonal, world->vertex_count, double);
+    *out = s;
+cleanup:
+    if (status != SN_OK) {
+        sn_stepper_destroy(s);
+    }
+    return status;
+}
+
+void sn_stepper_destroy(SnStepper *s)
+{
+    if (s == NULL) {
+        return;
+    }
+    sn_newton_destroy(s->newton);
+    double *arrays[] = {s->element_gradients, s->element_stiffness, s->rest, s->stiffness, s->damping, s->pose, s->pose_velocity,
+                        s->pose_begin, s->pose_velocity_begin, s->force, s->offset, s->predicted, s->targets, s->centre, s->loads,
+                        s->stage_positions, s->stage_velocities, s->positions, s->velocities, s->pose_gradient, s->diagonal};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
+        sn_release(arrays[k]);
+    }
+    sn_release(s);
+}
+
+/* Rest matrices and loads (gravity, and what Keep Pose must hold) for a pose. */
+static void prepare_pose(SnStepper *s, const double *pose)
+{
+    const SnWorld *world = s->world;
+    double keep = world->keep_pose;
+    size_t clamped = 0;
+    if (keep > 0.0) {
+        clamped = sn_tet_elements_pose_rest(&world->elements, pose, keep, s->rest);
+    } else {
+        memcpy(s->rest, world->elements.inverse_rest, 9 * world->tet_count * sizeof *s->rest);
+    }
+    for (size_t v = 0; v < world->vertex_count; v++) {
+        for (size_t a = 0; a < 3; a++) {
+            s->loads[3 * v + a] = (1.0 - keep) * world->mass[v] * world->gravity[a];
+        }
+    }
+    if (clamped > 0) {
+        sn_tet_elements_derivatives(&world->elements, s->rest, pose, s->element_gradients, NULL);
+        sn_assembly_gather_gradient(&world->assembly, s->element_gradients, s->pose_gradient);
+        for (size_t k = 0; k < 3 * world->vertex_count; k++) {
+            s->loads[k] += keep * s->pose_gradient[k];
+        }
+    }
+}
+
+/* K and F at the start of the step, from state and input alone. */
+static void evaluate_start(SnStepper *s, const SnState *state)
+{
+    const SnWorld *world = s->world;
+    const SnAssembly *assembly = &world->assembly;
+    prepare_pose(s, s->pose_begin);
+    sn_tet_elements_derivatives(&world->elements, s->rest, state->positions, s->element_gradients, s->element_stiffness);
+    sn_assembly_gather_gradient(assembly, s->element_gradients, s->force);
+    sn_assembly_gather_stiffness(assembly, s->element_stiffness, s->stiffness);
+
+    /* the damping force β K (v - v̄) on the free vertices; `targets` and `centre` are free to hold it until the first stage */
+    double *relative = s->targets, *damped = s->centre;
+    for (size_t k = 0; k < assembly->unknown_count; k++) {
+        size_t v = (size_t)assembly->vertex[k];
+        for (size_t a = 0; a < 3; a++) {
+            relative[3 * k + a] = state->velocities[3 * v + a] - s->pose_velocity_begin[3 * v + a];
+        }
+    }
+    sn_block_matrix_multiply(&assembly->pattern, s->stiffness, relative, damped);
+    for (size_t k = 0; k < assembly->unknown_count; k++) {
+        size_t v = (size_t)assembly->vertex[k];
+        for (size_t a = 0; a < 3; a++) {
+            size_t at = 3 * v + a;
+            s->force[at] = s->loads[at] - s->force[at] + world->drive[v] * (s->pose_begin[at] - state->positions[at]) -
+                           world->damping_stiffness * damped[3 * k + a] -
+                           world->damping_mass * world->mass[v] * relative[3 * k + a];
+        }
+    }
+}
+
+/* Solves a stage of length τ that ends at `fraction`, from offset p and prediction x̂ and the guess in `positions`. */
+static SnStatus solve_stage(SnContext *context, SnStepper *s, const SnInputCurve *curve, double fraction, double tau,
+                            double *positions, double *velocities, SnStepReport *report)
+{
+    SnStatus status = SN_OK;
+    const SnWorld *world = s->world;
+    double alpha = world->damping_mass, beta = world->damping_stiffness;
+    sn_input_curve_evaluate(curve, fraction, s->pose, s->pose_velocity);
+    prepare_pose(s, s->pose);
+    for (size_t v = 0; v < world->vertex_count; v++) {
+        double inertia = world->mass[v] / (tau * tau), drag = alpha * world->mass[v] / tau, drive = world->drive[v];
+        s->diagonal[v] = inertia + drag + drive;
+        for (size_t a = 0; a < 3; a++) {
+            size_t k = 3 * v + a;
+            s->centre[k] = s->offset[k] + tau * s->pose_velocity[k];
+            s->targets[k] = (inertia * s->predicted[k] + drag * s->centre[k] + drive * s->pose[k]) / s->diagonal[v];
+            if (world->followed[v]) {
+                positions[k] = s->pose[k];
+            }
+        }
+    }
+    for (size_t k = 0; k < world->assembly.pattern.value_count && beta > 0.0; k++) {
+        s->damping[k] = beta / tau * s->stiffness[k];
+    }
+    SnObjective objective = {
+        .elements = &world->elements,
+        .rest = s->rest,
+        .elastic_scale = 1.0,
+        .diagonal = s->diagonal,
+        .targets = s->targets,
+        .loads = s->loads,
+        .matrix = beta > 0.0 ? s->damping : NULL,
+        .centre = s->centre,
+    };
+    SnNewtonSettings newton = {
+        .max_rounds = s->settings.newton_rounds > 0 ? s->settings.newton_rounds : MAX_ROUNDS,
+        .single_full_step = s->settings.newton_rounds == 1,
+        .step_tolerance = s->settings.step_tolerance,
+    };
+    SnNewtonReport rounds = {0};
+    SN_TRY(sn_newton_minimise(context, s->newton, &objective, &newton, positions, &rounds));
+    report->rounds += rounds.rounds;
+    report->unconverged += !rounds.converged && s->settings.newton_rounds == 0;
+    for (size_t v = 0; v < world->vertex_count; v++) {
+        for (size_t a = 0; a < 3; a++) {
+            size_t k = 3 * v + a;
+            velocities[k] = world->followed[v] ? s->pose_velocity[k] : (positions[k] - s->offset[k]) / tau;
+        }
+    }
+cleanup:
+    return status;
+}
+
+/* The guess of a stage: the state carried along by the input, and by its own motion relative to it unless a single round is to
+   linearise at the start of the step. */
+static void guess_stage(SnStepper *s, const SnInputCurve *curve, const SnState *state, double fraction, double duration,
+                        double *positions)
+{
+    double coast = s->settings.newton_rounds == 1 ? 0.0 : duration;
+    sn_input_curve_evaluate(curve, fraction, s->pose, NULL);
+    for (size_t k = 0; k < 3 * s->world->vertex_count; k++) {
+        positions[k] = state->positions[k] + (s->pose[k] - s->pose_begin[k]) +
+                       coast * (state->velocities[k] - s->pose_velocity_begin[k]);
+    }
+}
+
+static SnStatus implicit_euler(SnContext *context, SnStepper *s, const SnInputCurve *curve, double end, double h,
+                               const SnState *state, SnStepReport *report)
+{
+    for (size_t k = 0; k < 3 * s->world->vertex_count; k++) {
+        s->offset[k] = state->positions[k];
+        s->predicted[k] = state->positions[k] + h * state->velocities[k];
+    }
+    guess_stage(s, curve, state, end, h, s->positions);
+    return solve_stage(context, s, curve, end, h, s->positions, s->velocities, report);
+}
+
+static SnStatus tr_bdf2(SnContext *context, SnStepper *s, const SnInputCurve *curve, double begin, double end, double h,
+                        const SnState *state, SnStepReport *report)
+{
+    SnStatus status = SN_OK;
+    const double theta = 1.0 - 1.0 / sqrt(2.0), c1 = 0.5 * (1.0 + sqrt(2.0)), c0 = c1 - 1.0;
+    double tau = theta * h, middle = begin + 2.0 * theta * (end - begin);
+    size_t n = 3 * s->world->vertex_count;
+    for (size_t k = 0; k < n; k++) {
+        double acceleration = s->force[k] / s->world->mass[k / 3];
+        s->offset[k] = state->positions[k] + tau * state->velocities[k];
+        s->predicted[k] = s->offset[k] + tau * (state->velocities[k] + tau * acceleration);
+    }
+    guess_stage(s, curve, state, middle, 2.0 * tau, s->stage_positions);
+    SN_TRY(solve_stage(context, s, curve, middle, tau, s->stage_positions, s->stage_velocities, report));
+
+    /* the second stage starts where the first one is heading */
+    sn_input_curve_evaluate(curve, end, s->positions, NULL);
+    for (size_t k = 0; k < n; k++) {
+        double coast = s->settings.newton_rounds == 1 ? 0.0 : (h - 2.0 * tau);
+        s->positions[k] += s->stage_positions[k] - s->pose[k] + coast * (s->stage_velocities[k] - s->pose_velocity[k]);
+        s->offset[k] = c1 * s->stage_positions[k] - c0 * state->positions[k];
+        s->predicted[k] = s->offset[k] + tau * (c1 * s->stage_velocities[k] - c0 * state->velocities[k]);
+    }
+    SN_TRY(solve_stage(context, s, curve, end, tau, s->positions, s->velocities, report));
+cleanup:
+    return status;
+}
+
+/* Potential energy for the pose prepared last. */
+static double potential(SnStepper *s, const double *pose, const double *positions)
+{
+    const SnWorld *world = s->world;
+    for (size_t v = 0; v < world->vertex_count; v++) {
+        s->diagonal[v] = world->drive[v];
+    }
+    SnObjective objective = {
+        .elements = &world->elements,
+        .rest = s->rest,
+        .elastic_scale = 1.0,
+        .diagonal = s->diagonal,
+        .targets = pose,
+        .loads = s->loads,
+    };
+    return sn_newton_value(s->newton, &objective, positions);
+}
+
+/* Mass norm of the difference of two velocity fields over the free vertices. */
+static double mass_norm(const SnWorld *world, const double *left, const double *right)
+{
+    double sum = 0.0;
+    for (size_t k = 0; k < world->assembly.unknown_count; k++) {
+        size_t v = (size_t)world->assembly.vertex[k];
+        for (size_t a = 0; a < 3; a++) {
+            double difference = left[3 * v + a] - right[3 * v + a];
+            sum += world->mass[v] * difference * difference;
+        }
+    }
+    return sqrt(sum);
+}
+
+/* Did the energy relative to the input rise by more than the input can have brought in? Seen from the moving input, its
+   acceleration adds at most |Δv̄| to the velocity, and its deformation changes the potential of the offsets that were there.
+   The pose prepared last must be that of the end of the step. */
+static int energy_rose(SnStepper *s, const SnState *state)
+{
+    const SnWorld *world = s->world;
+    double speed_begin = mass_norm(world, state->velocities, s->pose_velocity_begin);
+    double speed_end = mass_norm(world, s->velocities, s->pose_velocity);
+    double speed_added = mass_norm(world, s->pose_velocity, s->pose_velocity_begin);
+    double potential_end = potential(s, s->pose, s->positions);
+    for (size_t k = 0; k < 3 * world->vertex_count; k++) {
+        s->stage_positions[k] = s->pose[k] + (state->positions[k] - s->pose_begin[k]);
+    }
+    double potential_begin = potential(s, s->pose, s->stage_positions);
+    double kinetic_bound = 0.5 * (speed_begin + speed_added) * (speed_begin + speed_added);
+    double bound = kinetic_bound + fmax(potential_begin, 0.0);
+    double reached = 0.5 * speed_end * speed_end + potential_end;
+    return !(reached <= ENERGY_SLACK * bound + 1e-12 * fabs(potential_end));
+}
+
+SnStatus sn_stepper_step(SnContext *context, SnStepper *s, const SnInputCurve *curve, double begin, double end, SnState *state,
+                         SnStepReport *report)
+{
+    SnStatus status = SN_OK;
+    double h = (end - begin) * curve->interval;
+    size_t bytes = 3 * s->world->vertex_count * sizeof(double);
+    sn_input_curve_evaluate(curve, begin, s->pose_begin, s->pose_velocity_begin);
+    evaluate_start(s, state);
+    if (s->settings.scheme == SN_SCHEME_TR_BDF2) {
+        SN_TRY(tr_bdf2(context, s, curve, begin, end, h, state, report));
+        if (energy_rose(s, state)) {
+            report->fallbacks++;
+            SN_TRY(implicit_euler(context, s, curve, end, h, state, report));
+        }
+    } else {
+        SN_TRY(implicit_euler(context, s, curve, end, h, state, report));
+    }
+    memcpy(state->positions, s->positions, bytes);
+    memcpy(state->velocities, s->velocities, bytes);
+cleanup:
+    return status;
+}

@@ -1,0 +1,34 @@
+/* One step of a world along its input. The scheme is a choice: implicit Euler as in the paper, and TR-BDF2, second order and
+   almost free of numerical damping (methods, "Integrator"). Both are minimisations of an incremental potential. */
+#ifndef SN_DYNAMICS_TIME_STEP_H
+#define SN_DYNAMICS_TIME_STEP_H
+
+#include "dynamics/input_curve.h"
+#include "dynamics/newton.h"
+#include "dynamics/world.h"
+
+typedef enum SnScheme { SN_SCHEME_TR_BDF2, SN_SCHEME_IMPLICIT_EULER } SnScheme;
+
+typedef struct SnStepSettings {
+    SnScheme scheme;
+    int newton_rounds;     /* 0: until converged; 1: a single undamped round, as printed */
+    double step_tolerance; /* metres */
+} SnStepSettings;
+
+typedef struct SnStepReport {
+    int rounds;      /* Newton rounds */
+    int unconverged; /* minimisations that used up their rounds */
+    int fallbacks;   /* TR-BDF2 steps retaken by implicit Euler because their energy rose without cause */
+} SnStepReport;
+
+typedef struct SnStepper SnStepper;
+
+/* Scratch memory and factorization for a world, which must outlive the stepper. */
+SnStatus sn_stepper_create(SnContext *context, const SnWorld *world, const SnStepSettings *settings, SnStepper **stepper);
+void sn_stepper_destroy(SnStepper *stepper);
+
+/* Advances the state from fraction `begin` to fraction `end` of the curve's interval. On failure the state is as it was. */
+SnStatus sn_stepper_step(SnContext *context, SnStepper *stepper, const SnInputCurve *curve, double begin, double end,
+                         SnState *state, SnStepReport *report);
+
+#endif

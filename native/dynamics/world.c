@@ -1,0 +1,84 @@
+#include "dynamics/world.h"
+
+#include "base/memory.h"
+
+#include <math.h>
+#include <string.h>
+
+SnStatus sn_world_init(SnContext *context, const SnTetMesh *mesh, const SnEnergy *energy, const double *young, double poisson,
+                       const double *mass, const unsigned char *followed, SnWorld *world)
+{
+    SnStatus status = SN_OK;
+    size_t vertices = mesh->vertex_count;
+    memset(world, 0, sizeof *world);
+    world->vertex_count = vertices;
+    SN_TRY_NEW(context, world->tets, 4 * mesh->tet_count, int32_t);
+    SN_TRY_NEW(context, world->source_tets, mesh->tet_count, int32_t);
+    SN_TRY_NEW(context, world->followed, vertices, unsigned char);
+    SN_TRY_NEW(context, world->mass, vertices, double);
+    SN_TRY_NEW(context, world->drive, vertices, double);
+    memcpy(world->followed, followed, vertices);
+    memcpy(world->mass, mass, vertices * sizeof *mass);
+    for (size_t e = 0; e < mesh->tet_count; e++) {
+        const int32_t *tet = mesh->tets + 4 * e;
+        if (followed[tet[0]] && followed[tet[1]] && followed[tet[2]] && followed[tet[3]]) {
+            continue;
+        }
+        memcpy(world->tets + 4 * world->tet_count, tet, 4 * sizeof *tet);
+        world->source_tets[world->tet_count++] = (int32_t)e;
+    }
+    SnTetMesh moving = {vertices, world->tet_count, mesh->positions, world->tets};
+    SN_TRY(sn_tet_elements_init(context, &moving, energy, &world->elements));
+    for (size_t e = 0; e < world->tet_count; e++) {
+        sn_tet_elements_set_material(&world->elements, e, young[world->source_tets[e]], poisson);
+    }
+    SN_TRY(sn_assembly_init(context, vertices, world->tet_count, world->tets, followed, &world->assembly));
+cleanup:
+    if (status != SN_OK) {
+        sn_world_clear(world);
+    }
+    return status;
+}
+
+void sn_world_clear(SnWorld *world)
+{
+    sn_release(world->tets);
+    sn_release(world->source_tets);
+    sn_tet_elements_clear(&world->elements);
+    sn_assembly_clear(&world->assembly);
+    sn_release(world->followed);
+    sn_release(world->mass);
+    sn_release(world->drive);
+    memset(world, 0, sizeof *world);
+}
+
+void sn_world_lumped_mass(const SnTetMesh *mesh, double density, double *mass)
+{
+    memset(mass, 0, mesh->vertex_count * sizeof *mass);
+    for (size_t e = 0; e < mesh->tet_count; e++) {
+        double quarter = 0.25 * density * fabs(sn_tet_mesh_volume(mesh, mesh->positions, e));
+        for (size_t i = 0; i < 4; i++) {
+            mass[mesh->tets[4 * e + i]] += quarter;
+        }
+    }
+}
+
+SnStatus sn_state_init(SnContext *context, size_t vertex_count, SnState *state)
+{
+    SnStatus status = SN_OK;
+    memset(state, 0, sizeof *state);
+    SN_TRY_NEW(context, state->positions, 3 * vertex_count, double);
+    SN_TRY_NEW(context, state->velocities, 3 * vertex_count, double);
+cleanup:
+    if (status != SN_OK) {
+        sn_state_clear(state);
+    }
+    return status;
+}
+
+void sn_state_clear(SnState *state)
+{
+    sn_release(state->positions);
+    sn_release(state->velocities);
+    memset(state, 0, sizeof *state);
+}

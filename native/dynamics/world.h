@@ -1,0 +1,41 @@
+/* Everything that stays constant while stepping: elements, masses, which vertices follow the input exactly, how strongly the others
+   are driven towards it. A state is what changes. */
+#ifndef SN_DYNAMICS_WORLD_H
+#define SN_DYNAMICS_WORLD_H
+
+#include "dynamics/assembly.h"
+
+typedef struct SnWorld {
+    size_t vertex_count;
+    size_t tet_count;        /* tets with a free vertex; the others cannot move by themselves and are left out */
+    int32_t *tets;           /* tet_count x 4; owned */
+    int32_t *source_tets;    /* tet_count: index in the mesh; owned */
+    SnTetElements elements;
+    SnAssembly assembly;
+    unsigned char *followed; /* vertex_count; owned */
+    double *mass;            /* vertex_count, kg; owned */
+    double *drive;           /* vertex_count: W of methods section 1, N/m; owned */
+    double gravity[3];       /* m/s² */
+    double damping_mass;     /* Rayleigh alpha, 1/s */
+    double damping_stiffness; /* Rayleigh beta, s */
+    double keep_pose;        /* 0..1 */
+} SnWorld;
+
+/* Materials (Young's modulus per mesh tet, Pa) and masses (vertex_count, kg) are copied; drive, gravity, damping and
+   Keep Pose start at zero and may be set between steps. The mesh must outlive the world. */
+SnStatus sn_world_init(SnContext *context, const SnTetMesh *mesh, const SnEnergy *energy, const double *young, double poisson,
+                       const double *mass, const unsigned char *followed, SnWorld *world);
+void sn_world_clear(SnWorld *world);
+
+/* A quarter of each tet's mass at each of its corners. */
+void sn_world_lumped_mass(const SnTetMesh *mesh, double density, double *mass);
+
+typedef struct SnState {
+    double *positions;  /* vertex_count x 3; owned */
+    double *velocities; /* vertex_count x 3, m/s; owned */
+} SnState;
+
+SnStatus sn_state_init(SnContext *context, size_t vertex_count, SnState *state);
+void sn_state_clear(SnState *state);
+
+#endif

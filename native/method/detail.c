@@ -1,0 +1,110 @@
+#include "method/detail.h"
+
+#include "base/memory.h"
+#include "math/mat3.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SOUND_VOLUME 0.05  /* a fitted tet below this fraction of its rest volume has no trustworthy gradient */
+#define LARGEST_GRADIENT 4.0
+
+/* gradients (vertices x 9): volume-weighted mean over the sound tets around each vertex; weights tell where there was one. */
+static void average_gradients(const SnTetMesh *cage, const double *fitted, const double *simulated, double *gradients,
+                              double *weights)
+{
+    for (size_t e = 0; e < cage->tet_count; e++) {
+        const int32_t *tet = cage->tets + 4 * e;
+        double rest[9], from[9], to[9], inverse[9] = {0}, gradient[9];
+        sn_mat3_edges(cage->positions, tet, rest);
+        sn_mat3_edges(fitted, tet, from);
+        sn_mat3_edges(simulated, tet, to);
+        double volume = sn_mat3_inverse(from, inverse);
+        if (!(volume > SOUND_VOLUME * sn_mat3_determinant(rest))) {
+            continue;
+        }
+        for (int k = 0; k < 9; k++) {
+            to[k] -= from[k];
+        }
+        sn_mat3_multiply(to, inverse, gradient);
+        for (size_t i = 0; i < 4; i++) {
+            size_t v = (size_t)tet[i];
+            weights[v] += volume;
+            for (size_t k = 0; k < 9; k++) {
+                gradients[9 * v + k] += volume * gradient[k];
+            }
+        }
+    }
+    for (size_t v = 0; v < cage->vertex_count; v++) {
+        double norm = 0.0;
+        for (size_t k = 0; k < 9 && weights[v] > 0.0; k++) {
+            gradients[9 * v + k] /= weights[v];
+            norm += gradients[9 * v + k] * gradients[9 * v + k];
+        }
+        double scale = norm > LARGEST_GRADIENT * LARGEST_GRADIENT ? LARGEST_GRADIENT / sqrt(norm) : 1.0;
+        for (size_t k = 0; k < 9; k++) {
+            gradients[9 * v + k] *= scale;
+        }
+    }
+}
+
+/* Vertices with no sound tet take the mean of their neighbours that have one, ring by ring. */
+static void spread_gradients(const SnTetMesh *cage, double *gradients, double *weights)
+{
+    for (int changed = 1; changed;) {
+        changed = 0;
+        for (size_t e = 0; e < cage->tet_count; e++) {
+            const int32_t *tet = cage->tets + 4 * e;
+            for (size_t i = 0; i < 4; i++) {
+                for (size_t j = 0; j < 4; j++) {
+                    size_t empty = (size_t)tet[i], full = (size_t)tet[j];
+                    if (weights[empty] == 0.0 && weights[full] > 0.0) {
+                        memcpy(gradients + 9 * empty, gradients + 9 * full, 9 * sizeof *gradients);
+                        weights[empty] = weights[full];
+                        changed = 1;
+                    }
+                }
+            }
+        }
+    }
+}
+
+SnStatus sn_detail_apply(SnContext *context, const SnTetMesh *cage, const SnEmbedding *embedding, const double *fitted,
+                         const double *simulated, const double *input, double *result)
+{
+    SnStatus status = SN_OK;
+    double *gradients = NULL, *weights = NULL;
+    if (input == NULL) {
+        sn_embedding_apply(embedding, cage, simulated, result);
+        return SN_OK;
+    }
+    SN_TRY_NEW(context, gradients, 9 * cage->vertex_count, double);
+    SN_TRY_NEW(context, weights, cage->vertex_count, double);
+    average_gradients(cage, fitted, simulated, gradients, weights);
+    spread_gradients(cage, gradients, weights);
+    for (size_t s = 0; s < embedding->vertex_count; s++) {
+        const int32_t *tet = cage->tets + 4 * (size_t)embedding->tets[s];
+        const double *w = embedding->weights + 4 * s;
+        double gradient[9] = {0}, left_over[3], added[3] = {0}, total = 0.0;
+        memcpy(left_over, input + 3 * s, sizeof left_over);
+        for (size_t i = 0; i < 4; i++) {
+            size_t v = (size_t)tet[i];
+            double inside = fmin(fmax(w[i], 0.0), 1.0); /* a vertex bound from outside does not extrapolate gradients */
+            total += inside;
+            for (size_t a = 0; a < 3; a++) {
+                left_over[a] -= w[i] * fitted[3 * v + a];
+                added[a] += w[i] * (simulated[3 * v + a] - fitted[3 * v + a]);
+            }
+            for (size_t k = 0; k < 9; k++) {
+                gradient[k] += inside * gradients[9 * v + k];
+            }
+        }
+        for (size_t a = 0; a < 3; a++) {
+            result[3 * s + a] = input[3 * s + a] + added[a] + sn_dot3(gradient + 3 * a, left_over) / total;
+        }
+    }
+cleanup:
+    sn_release(gradients);
+    sn_release(weights);
+    return status;
+}

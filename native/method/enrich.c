@@ -1,0 +1,261 @@
+#include "method/enrich.h"
+
+#include "base/memory.h"
+#include "dynamics/calibration.h"
+#include "math/linear_solver.h"
+
+#include <math.h>
+#include <string.h>
+
+#define PI 3.14159265358979323846
+#define EXACT 0.9999       /* a surface weight from here on is followed exactly */
+#define STRONGEST 0.999    /* driven vertices stay below this: tan grows without bound */
+#define STEP_ANGLE 0.55    /* radians of the jiggle's phase in one substep: 1 % in frequency with TR-BDF2 */
+#define MAX_SUBSTEPS 64
+
+struct SnEnrich {
+    SnEnrichSettings settings;
+    SnEnrichSummary summary;
+    SnWorld world;
+    SnStepper *stepper;
+    double *cage_weights; /* cage vertices */
+};
+
+SnEnrichSettings sn_enrich_settings_default(void)
+{
+    return (SnEnrichSettings){
+        .jiggle = 3.0,
+        .settle = 0.7,
+        .poisson = 0.4,
+        .density = 1000.0,
+        .keep_pose = 1.0,
+        .balance = 1.0,
+        .gravity = {0.0, 0.0, -9.81},
+        .interval = 1.0 / 24.0,
+        .size = 1.0,
+        .scheme = SN_SCHEME_TR_BDF2,
+        .energy = &sn_energy_neo_hookean,
+    };
+}
+
+/* Known weights at the vertices of tets that hold surface; 1 and `followed` where such a tet holds a surface vertex of weight 1. */
+static void weights_from_surface(const SnTetMesh *cage, const SnEmbedding *embedding, const double *areas, const double *follow,
+                                 double *weights, double *known, unsigned char *followed)
+{
+    for (size_t s = 0; s < embedding->vertex_count; s++) {
+        const int32_t *tet = cage->tets + 4 * (size_t)embedding->tets[s];
+        for (size_t i = 0; i < 4; i++) {
+            weights[tet[i]] += areas[s] * follow[s];
+            known[tet[i]] += areas[s];
+            followed[tet[i]] |= follow[s] >= EXACT;
+        }
+    }
+    for (size_t v = 0; v < cage->vertex_count; v++) {
+        if (followed[v]) {
+            weights[v] = 1.0;
+        } else if (known[v] > 0.0) {
+            weights[v] = fmin(fmax(weights[v] / known[v], 0.0), STRONGEST);
+        }
+    }
+}
+
+/* Laplace solve for the vertices inside, over the graph of the tets. A part with no known vertex at all stays free. */
+static SnStatus spread_weights(SnContext *context, const SnTetMesh *cage, const double *known, double *weights)
+{
+    SnStatus status = SN_OK;
+    SnAssembly assembly = {0};
+    SnLinearSolver *solver = NULL;
+    unsigned char *fixed = NULL;
+    double *values = NULL, *right = NULL;
+    SN_TRY_NEW(context, fixed, cage->vertex_count, unsigned char);
+    for (size_t v = 0; v < cage->vertex_count; v++) {
+        fixed[v] = known[v] > 0.0;
+    }
+    SN_TRY(sn_assembly_init(context, cage->vertex_count, cage->tet_count, cage->tets, fixed, &assembly));
+    if (assembly.unknown_count == 0) {
+        goto cleanup;
+    }
+    SN_TRY_NEW(context, values, assembly.pattern.value_count, double);
+    SN_TRY_NEW(context, right, 3 * assembly.unknown_count, double);
+    for (size_t k = 0; k < 3 * assembly.unknown_count; k++) {
+        values[assembly.pattern.value_start[k]] = 1e-9; /* definite where nothing is known; pulls towards free */
+    }
+    for (size_t e = 0; e < cage->tet_count; e++) {
+        const int32_t *tet = cage->tets + 4 * e;
+        for (int i = 0; i < 4; i++) {
+            for (int j = 0; j < 4; j++) {
+                int32_t row = assembly.unknown[tet[i]], column = assembly.unknown[tet[j]];
+                if (i == j || row < 0) {
+                    continue;
+                }
+                for (int a = 0; a < 3; a++) {
+                    values[assembly.pattern.value_start[3 * row + a]] += 1.0;
+                }
+                if (column < 0) {
+                    right[3 * row] += weights[tet[j]];
+                } else if (row > column) {
+                    int32_t block = sn_block_pattern_find(&assembly.pattern, row, column);
+                    for (int a = 0; a < 3; a++) {
+                        values[sn_block_pattern_value(&assembly.pattern, block, a, a)] -= 1.0;
+                    }
+                }
+            }
+        }
+    }
+    SN_TRY(sn_linear_solver_create(context, &assembly.pattern, &solver));
+    SN_TRY(sn_linear_solver_factorize(context, solver, values));
+    SN_TRY(sn_linear_solver_solve(context, solver, right, right));
+    for (size_t k = 0; k < assembly.unknown_count; k++) {
+        weights[assembly.vertex[k]] = fmin(fmax(right[3 * k], 0.0), STRONGEST);
+    }
+cleanup:
+    sn_linear_solver_destroy(solver);
+    sn_assembly_clear(&assembly);
+    sn_release(fixed);
+    sn_release(values);
+    sn_release(right);
+    return status;
+}
+
+/* Young's modulus of every tet, and the frequency that driving and substeps are measured by. */
+static SnStatus choose_material(SnContext *context, SnEnrich *enrich, const SnTetMesh *cage, const double *mass, double *young)
+{
+    SnStatus status = SN_OK;
+    const SnEnrichSettings *settings = &enrich->settings;
+    unsigned char *held = NULL;
+    double main_frequency = 1.0, omega = 2.0 * PI * settings->jiggle;
+    SN_TRY_NEW(context, held, cage->vertex_count, unsigned char);
+    for (size_t v = 0; v < cage->vertex_count; v++) {
+        held[v] = enrich->cage_weights[v] >= 0.5;
+    }
+    SN_TRY(sn_calibration_run(context, cage, settings->poisson, mass, held, young, &main_frequency, &enrich->summary.regions));
+    for (size_t e = 0; e < cage->tet_count; e++) {
+        young[e] = settings->young > 0.0 ? settings->young : omega * omega / young[e];
+    }
+    enrich->summary.frequency = settings->young > 0.0 ? sqrt(settings->young * main_frequency) / (2.0 * PI) : settings->jiggle;
+cleanup:
+    sn_release(held);
+    return status;
+}
+
+static void set_forces(SnEnrich *enrich)
+{
+    const SnEnrichSettings *settings = &enrich->settings;
+    SnWorld *world = &enrich->world;
+    double omega = 2.0 * PI * enrich->summary.frequency;
+    for (size_t v = 0; v < world->vertex_count; v++) {
+        double weight = pow(enrich->cage_weights[v], settings->balance);
+        world->drive[v] = world->followed[v] || weight <= 0.0
+                              ? 0.0
+                              : world->mass[v] * omega * omega * tan(0.5 * PI * fmin(weight, STRONGEST));
+    }
+    memcpy(world->gravity, settings->gravity, sizeof world->gravity);
+    world->keep_pose = settings->keep_pose;
+    if (settings->young > 0.0) {
+        world->damping_mass = settings->damping_mass;
+        world->damping_stiffness = settings->damping_stiffness;
+    } else {
+        double ratio = log(20.0) / (omega * settings->settle);
+        world->damping_mass = ratio * omega;
+        world->damping_stiffness = ratio / omega;
+    }
+}
+
+static int choose_substeps(const SnEnrich *enrich)
+{
+    const SnEnrichSettings *settings = &enrich->settings;
+    if (settings->substeps > 0) {
+        return settings->substeps;
+    }
+    double angle = 2.0 * PI * enrich->summary.frequency * settings->interval;
+    return (int)fmin(fmax(ceil(angle / STEP_ANGLE), 1.0), MAX_SUBSTEPS);
+}
+
+SnStatus sn_enrich_create(SnContext *context, const SnTetMesh *cage, const SnEmbedding *embedding, const double *areas,
+                          const double *follow, const SnEnrichSettings *settings, SnEnrich **out)
+{
+    SnStatus status = SN_OK;
+    SnEnrich *enrich = NULL;
+    double *known = NULL, *mass = NULL, *young = NULL;
+    unsigned char *followed = NULL;
+    *out = NULL;
+    SN_TRY_NEW(context, enrich, 1, SnEnrich);
+    enrich->settings = *settings;
+    SN_TRY_NEW(context, enrich->cage_weights, cage->vertex_count, double);
+    SN_TRY_NEW(context, known, cage->vertex_count, double);
+    SN_TRY_NEW(context, mass, cage->vertex_count, double);
+    SN_TRY_NEW(context, young, cage->tet_count, double);
+    SN_TRY_NEW(context, followed, cage->vertex_count, unsigned char);
+    sn_context_stage(context, "material", 3);
+    weights_from_surface(cage, embedding, areas, follow, enrich->cage_weights, known, followed);
+    SN_TRY(spread_weights(context, cage, known, enrich->cage_weights));
+    SN_TRY(sn_context_advance(context, 1));
+    sn_world_lumped_mass(cage, settings->density, mass);
+    SN_TRY(choose_material(context, enrich, cage, mass, young));
+    SN_TRY(sn_context_advance(context, 2));
+    SN_TRY(sn_world_init(context, cage, settings->energy, young, settings->poisson, mass, followed, &enrich->world));
+    set_forces(enrich);
+    SnStepSettings step = {
+        .scheme = settings->scheme, .newton_rounds = settings->newton_rounds, .step_tolerance = 1e-5 * settings->size};
+    SN_TRY(sn_stepper_create(context, &enrich->world, &step, &enrich->stepper));
+
+    enrich->summary.substeps = choose_substeps(enrich);
+    enrich->summary.free_tets = enrich->world.tet_count;
+    enrich->summary.young_min = INFINITY;
+    for (size_t v = 0; v < cage->vertex_count; v++) {
+        enrich->summary.followed_vertices += followed[v];
+    }
+    for (size_t e = 0; e < enrich->world.tet_count; e++) {
+        double modulus = young[enrich->world.source_tets[e]];
+        enrich->summary.young_min = fmin(enrich->summary.young_min, modulus);
+        enrich->summary.young_max = fmax(enrich->summary.young_max, modulus);
+    }
+    *out = enrich;
+cleanup:
+    sn_release(known);
+    sn_release(mass);
+    sn_release(young);
+    sn_release(followed);
+    if (status != SN_OK) {
+        sn_enrich_destroy(enrich);
+    }
+    return status;
+}
+
+void sn_enrich_destroy(SnEnrich *enrich)
+{
+    if (enrich == NULL) {
+        return;
+    }
+    sn_stepper_destroy(enrich->stepper);
+    sn_world_clear(&enrich->world);
+    sn_release(enrich->cage_weights);
+    sn_release(enrich);
+}
+
+SnEnrichSummary sn_enrich_summary(const SnEnrich *enrich)
+{
+    return enrich->summary;
+}
+
+const double *sn_enrich_cage_weights(const SnEnrich *enrich)
+{
+    return enrich->cage_weights;
+}
+
+const SnWorld *sn_enrich_world(const SnEnrich *enrich)
+{
+    return &enrich->world;
+}
+
+SnStatus sn_enrich_advance(SnContext *context, SnEnrich *enrich, const SnInputCurve *curve, SnState *state, SnStepReport *report)
+{
+    SnStatus status = SN_OK;
+    int substeps = enrich->summary.substeps;
+    for (int k = 0; k < substeps; k++) {
+        double begin = (double)k / substeps, end = k + 1 == substeps ? 1.0 : (double)(k + 1) / substeps;
+        SN_TRY(sn_stepper_step(context, enrich->stepper, curve, begin, end, state, report));
+    }
+cleanup:
+    return status;
+}
