@@ -12,7 +12,7 @@ from math import cos, pi, radians, sin
 
 import numpy as np
 
-SPACING = 0.0315  # of the meshing grid, about the edge length of the skin
+SPACING = 0.0312  # of the meshing grid, about the edge length of the skin
 
 # Ball chains of round cones: (x, y, z, radius)
 TRUNK = [
