@@ -1,0 +1,188 @@
+/* Enrich: the simulation of a fitted cage. It holds no state of its own: positions and velocities come in and go out. */
+#include "python/types.h"
+
+#include "base/memory.h"
+#include "method/enrich.h"
+#include "python/buffers.h"
+#include "python/errors.h"
+
+#include <string.h>
+
+typedef struct Enrich {
+    PyObject_HEAD
+    PyObject *cage;
+    SnEnrich *enrich;
+    double interval;
+} Enrich;
+
+static void enrich_dealloc(PyObject *object)
+{
+    Enrich *self = (Enrich *)object;
+    sn_enrich_destroy(self->enrich);
+    Py_XDECREF(self->cage);
+    sn_type_free(object);
+}
+
+static int parse_scheme(const char *name, SnScheme *scheme)
+{
+    if (strcmp(name, "tr_bdf2") == 0) {
+        *scheme = SN_SCHEME_TR_BDF2;
+    } else if (strcmp(name, "implicit_euler") == 0) {
+        *scheme = SN_SCHEME_IMPLICIT_EULER;
+    } else {
+        sn_errors_set(SN_BAD_INPUT, "There is no scheme \"%s\": use tr_bdf2 or implicit_euler.", name);
+        return -1;
+    }
+    return 0;
+}
+
+static PyObject *enrich_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
+{
+    static char *names[] = {"cage",     "areas",     "follow",  "jiggle",        "settle",  "young",
+                            "poisson",  "density",   "damping_mass", "damping_stiffness", "keep_pose", "balance",
+                            "gravity",  "interval",  "size",    "substeps",      "newton_rounds", "scheme",
+                            "energy",   "monitor",   NULL};
+    PyObject *cage, *area_object, *follow_object, *monitor = Py_None;
+    const char *scheme_name, *energy_name;
+    SnEnrichSettings s = sn_enrich_settings_default();
+    SnBuffer areas = {0}, follow = {0};
+    SnContext own, *context;
+    Enrich *self = NULL;
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "OOO$ddddddddd(ddd)ddiissO:Enrich", names, &cage, &area_object,
+                                     &follow_object, &s.jiggle, &s.settle, &s.young, &s.poisson, &s.density, &s.damping_mass,
+                                     &s.damping_stiffness, &s.keep_pose, &s.balance, &s.gravity[0], &s.gravity[1], &s.gravity[2],
+                                     &s.interval, &s.size, &s.substeps, &s.newton_rounds, &scheme_name, &energy_name, &monitor)) {
+        return NULL;
+    }
+    context = sn_monitor_context(monitor, &own);
+    s.energy = sn_energy_by_name(energy_name);
+    if (context == NULL || s.energy == NULL || parse_scheme(scheme_name, &s.scheme) < 0 || sn_cage_type_check(cage) < 0) {
+        return NULL;
+    }
+    const SnEmbedding *embedding = sn_cage_type_embedding(cage);
+    if (sn_buffer_read_doubles(area_object, "areas", (Py_ssize_t)embedding->vertex_count, 1, &areas) < 0 ||
+        sn_buffer_read_doubles(follow_object, "follow", (Py_ssize_t)embedding->vertex_count, 1, &follow) < 0 ||
+        sn_buffer_check_finite(&follow, "the follow weights", 1) < 0) {
+        goto done;
+    }
+    self = (Enrich *)sn_type_new(type);
+    if (self != NULL) {
+        SnStatus status;
+        Py_INCREF(cage);
+        self->cage = cage;
+        self->interval = s.interval;
+        Py_BEGIN_ALLOW_THREADS
+        status = sn_enrich_create(context, sn_cage_type_mesh(cage), embedding, areas.view.buf, follow.view.buf, &s, &self->enrich);
+        Py_END_ALLOW_THREADS
+        if (sn_errors_check(status, context) < 0) {
+            Py_CLEAR(self);
+        }
+    }
+done:
+    sn_buffer_close(&areas);
+    sn_buffer_close(&follow);
+    return (PyObject *)self;
+}
+
+/* Opens a fitted cage; None leaves the pointer null. */
+static int open_frame(PyObject *object, const char *name, Py_ssize_t vertices, SnBuffer *buffer, const double **frame)
+{
+    *frame = NULL;
+    if (Py_IsNone(object)) {
+        return 0;
+    }
+    if (sn_buffer_read_doubles(object, name, vertices, 3, buffer) < 0 || sn_buffer_check_finite(buffer, name, 3) < 0) {
+        return -1;
+    }
+    *frame = buffer->view.buf;
+    return 0;
+}
+
+/* advance(before, begin, end, after, positions, velocities) -> (rounds, unconverged, fallbacks, inverted) */
+static PyObject *enrich_advance(PyObject *object, PyObject *arguments)
+{
+    Enrich *self = (Enrich *)object;
+    PyObject *frames[4], *position_object, *velocity_object, *result = NULL;
+    SnBuffer buffers[4] = {0}, positions = {0}, velocities = {0};
+    Py_ssize_t vertices = (Py_ssize_t)sn_cage_type_mesh(self->cage)->vertex_count;
+    SnInputCurve curve = {.vertex_count = (size_t)vertices, .interval = self->interval};
+    SnStepReport report = {0};
+    SnContext context;
+    sn_context_init(&context);
+    if (!PyArg_ParseTuple(arguments, "OOOOOO:advance", &frames[0], &frames[1], &frames[2], &frames[3], &position_object,
+                          &velocity_object)) {
+        return NULL;
+    }
+    if (open_frame(frames[0], "before", vertices, &buffers[0], &curve.before) == 0 &&
+        open_frame(frames[1], "begin", vertices, &buffers[1], &curve.begin) == 0 &&
+        open_frame(frames[2], "end", vertices, &buffers[2], &curve.end) == 0 &&
+        open_frame(frames[3], "after", vertices, &buffers[3], &curve.after) == 0 &&
+        sn_buffer_write_doubles(position_object, "positions", vertices, 3, &positions) == 0 &&
+        sn_buffer_write_doubles(velocity_object, "velocities", vertices, 3, &velocities) == 0) {
+        if (curve.begin == NULL || curve.end == NULL) {
+            PyErr_SetString(PyExc_TypeError, "begin and end must be arrays");
+        } else {
+            SnState state = {positions.view.buf, velocities.view.buf};
+            size_t inverted = 0;
+            double smallest;
+            SnStatus status;
+            Py_BEGIN_ALLOW_THREADS
+            status = sn_enrich_advance(&context, self->enrich, &curve, &state, &report);
+            inverted = sn_tet_elements_inverted(&sn_enrich_world(self->enrich)->elements, state.positions, &smallest);
+            Py_END_ALLOW_THREADS
+            if (sn_errors_check(status, &context) == 0) {
+                result = Py_BuildValue("iiin", report.rounds, report.unconverged, report.fallbacks, (Py_ssize_t)inverted);
+            }
+        }
+    }
+    for (int k = 0; k < 4; k++) {
+        sn_buffer_close(&buffers[k]);
+    }
+    sn_buffer_close(&positions);
+    sn_buffer_close(&velocities);
+    return result;
+}
+
+/* cage_weights(out): the weight of every cage vertex. */
+static PyObject *enrich_cage_weights(PyObject *object, PyObject *out)
+{
+    Enrich *self = (Enrich *)object;
+    SnBuffer weights = {0};
+    if (sn_buffer_write_doubles(out, "weights", (Py_ssize_t)sn_cage_type_mesh(self->cage)->vertex_count, 1, &weights) < 0) {
+        return NULL;
+    }
+    memcpy(weights.view.buf, sn_enrich_cage_weights(self->enrich), (size_t)weights.view.len);
+    sn_buffer_close(&weights);
+    Py_RETURN_NONE;
+}
+
+static PyObject *enrich_summary(PyObject *object, PyObject *unused)
+{
+    SnEnrichSummary s = sn_enrich_summary(((Enrich *)object)->enrich);
+    (void)unused;
+    return Py_BuildValue("{s:n,s:n,s:i,s:i,s:d,s:d,s:d}", "followed_vertices", (Py_ssize_t)s.followed_vertices, "free_tets",
+                         (Py_ssize_t)s.free_tets, "substeps", s.substeps, "regions", s.regions, "young_min", s.young_min,
+                         "young_max", s.young_max, "frequency", s.frequency);
+}
+
+int sn_enrich_type_add(PyObject *module)
+{
+    static PyMethodDef methods[] = {
+        {"advance", enrich_advance, METH_VARARGS,
+         "advance(before, begin, end, after, positions, velocities) -> (rounds, unconverged, fallbacks, inverted): one interval, in "
+         "place."},
+        {"cage_weights", enrich_cage_weights, METH_O, "cage_weights(out): the weight of every cage vertex."},
+        {"summary", enrich_summary, METH_NOARGS, "Numbers about material, followed vertices and substeps."},
+        {NULL, NULL, 0, NULL},
+    };
+    static PyType_Slot slots[] = {
+        {Py_tp_doc, "Enrich(cage, areas, follow, *, ...): the constrained simulation of a fitted cage."},
+        {Py_tp_new, enrich_new},
+        {Py_tp_dealloc, enrich_dealloc},
+        {Py_tp_methods, methods},
+        {0, NULL},
+    };
+    static PyType_Spec spec = {"sinew._native.Enrich", sizeof(Enrich), 0, Py_TPFLAGS_DEFAULT, slots};
+    PyObject *type = PyType_FromSpec(&spec);
+    return type == NULL ? -1 : PyModule_AddObjectRef(module, "Enrich", type);
+}

@@ -1,0 +1,109 @@
+#include "python/functions.h"
+
+#include "base/parallel.h"
+#include "energy/energy.h"
+#include "math/linear_solver.h"
+#include "mesh/tri_mesh.h"
+#include "method/detail.h"
+#include "python/buffers.h"
+#include "python/errors.h"
+#include "python/types.h"
+
+#include <string.h>
+
+const SnEnergy *sn_energy_by_name(const char *name)
+{
+    static const SnEnergy *const energies[] = {&sn_energy_neo_hookean, &sn_energy_stvk};
+    for (size_t k = 0; k < sizeof energies / sizeof *energies; k++) {
+        if (strcmp(energies[k]->name, name) == 0) {
+            return energies[k];
+        }
+    }
+    sn_errors_set(SN_BAD_INPUT, "There is no energy \"%s\": use neo_hookean or stvk.", name);
+    return NULL;
+}
+
+/* vertex_areas(positions, triangles, areas) -> size of the mesh */
+PyObject *sn_function_vertex_areas(PyObject *module, PyObject *arguments)
+{
+    PyObject *objects[3], *result = NULL;
+    SnBuffer positions = {0}, triangles = {0}, areas = {0};
+    SnContext context;
+    (void)module;
+    sn_context_init(&context);
+    if (!PyArg_ParseTuple(arguments, "OOO:vertex_areas", &objects[0], &objects[1], &objects[2])) {
+        return NULL;
+    }
+    if (sn_buffer_read_doubles(objects[0], "positions", -1, 3, &positions) == 0 &&
+        sn_buffer_read_ints(objects[1], "triangles", -1, 3, &triangles) == 0 &&
+        sn_buffer_write_doubles(objects[2], "areas", positions.rows, 1, &areas) == 0) {
+        SnTriMesh mesh = {(size_t)positions.rows, (size_t)triangles.rows, positions.view.buf, triangles.view.buf};
+        SnStatus status = sn_tri_mesh_check(&context, &mesh);
+        if (status == SN_OK) {
+            status = sn_tri_mesh_vertex_areas(&context, &mesh, areas.view.buf);
+        }
+        if (sn_errors_check(status, &context) == 0) {
+            result = PyFloat_FromDouble(sn_tri_mesh_size(&mesh));
+        }
+    }
+    sn_buffer_close(&positions);
+    sn_buffer_close(&triangles);
+    sn_buffer_close(&areas);
+    return result;
+}
+
+/* apply_detail(cage, fitted, simulated, input or None, result) */
+PyObject *sn_function_apply_detail(PyObject *module, PyObject *arguments)
+{
+    PyObject *cage, *objects[4], *result = NULL;
+    SnBuffer fitted = {0}, simulated = {0}, input = {0}, out = {0};
+    SnContext context;
+    (void)module;
+    sn_context_init(&context);
+    if (!PyArg_ParseTuple(arguments, "OOOOO:apply_detail", &cage, &objects[0], &objects[1], &objects[2], &objects[3]) ||
+        sn_cage_type_check(cage) < 0) {
+        return NULL;
+    }
+    const SnTetMesh *mesh = sn_cage_type_mesh(cage);
+    const SnEmbedding *embedding = sn_cage_type_embedding(cage);
+    Py_ssize_t vertices = (Py_ssize_t)mesh->vertex_count, surface = (Py_ssize_t)embedding->vertex_count;
+    if (sn_buffer_read_doubles(objects[0], "fitted", vertices, 3, &fitted) == 0 &&
+        sn_buffer_read_doubles(objects[1], "simulated", vertices, 3, &simulated) == 0 &&
+        (Py_IsNone(objects[2]) || sn_buffer_read_doubles(objects[2], "input", surface, 3, &input) == 0) &&
+        sn_buffer_write_doubles(objects[3], "result", surface, 3, &out) == 0) {
+        SnStatus status;
+        Py_BEGIN_ALLOW_THREADS
+        status = sn_detail_apply(&context, mesh, embedding, fitted.view.buf, simulated.view.buf,
+                                 input.open ? input.view.buf : NULL, out.view.buf);
+        Py_END_ALLOW_THREADS
+        if (sn_errors_check(status, &context) == 0) {
+            result = Py_None;
+            Py_INCREF(result);
+        }
+    }
+    sn_buffer_close(&fitted);
+    sn_buffer_close(&simulated);
+    sn_buffer_close(&input);
+    sn_buffer_close(&out);
+    return result;
+}
+
+PyObject *sn_function_set_threads(PyObject *module, PyObject *count)
+{
+    long threads = PyLong_AsLong(count);
+    (void)module;
+    if (threads == -1 && PyErr_Occurred()) {
+        return NULL;
+    }
+    sn_parallel_set_thread_count((int)threads);
+    Py_RETURN_NONE;
+}
+
+PyObject *sn_function_info(PyObject *module, PyObject *unused)
+{
+    int version[3] = {0};
+    const char *library = sn_linear_solver_library(version);
+    (void)module, (void)unused;
+    return Py_BuildValue("{s:s,s:s,s:(iii),s:i}", "version", SN_VERSION, "solver", library, "solver_version", version[0],
+                         version[1], version[2], "threads", sn_parallel_thread_count());
+}

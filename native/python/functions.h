@@ -1,0 +1,13 @@
+/* The plain functions of the module. */
+#ifndef SN_PYTHON_FUNCTIONS_H
+#define SN_PYTHON_FUNCTIONS_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+PyObject *sn_function_vertex_areas(PyObject *module, PyObject *arguments);
+PyObject *sn_function_apply_detail(PyObject *module, PyObject *arguments);
+PyObject *sn_function_set_threads(PyObject *module, PyObject *count);
+PyObject *sn_function_info(PyObject *module, PyObject *unused);
+
+#endif

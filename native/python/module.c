@@ -1,0 +1,41 @@
+/* sinew._native: the method table, nothing more. */
+#include "python/errors.h"
+#include "python/functions.h"
+#include "python/types.h"
+
+static PyMethodDef functions[] = {
+    {"use_errors", sn_errors_use, METH_VARARGS, "use_errors(bad_input, out_of_memory, cancelled, numeric_failure)"},
+    {"vertex_areas", sn_function_vertex_areas, METH_VARARGS, "vertex_areas(positions, triangles, areas) -> size of the mesh"},
+    {"apply_detail", sn_function_apply_detail, METH_VARARGS,
+     "apply_detail(cage, fitted, simulated, input or None, result): the surface of a simulated cage"},
+    {"set_threads", sn_function_set_threads, METH_O, "set_threads(count): 0 for as many as there are cores"},
+    {"info", sn_function_info, METH_NOARGS, "Versions of the module and of the solver in use"},
+    {NULL, NULL, 0, NULL},
+};
+
+static int fill_module(PyObject *module)
+{
+    return sn_monitor_type_add(module) < 0 || sn_cage_type_add(module) < 0 || sn_fit_type_add(module) < 0 ||
+                   sn_enrich_type_add(module) < 0
+               ? -1
+               : 0;
+}
+
+static PyModuleDef_Slot slots[] = {
+    {Py_mod_exec, fill_module},
+    {0, NULL},
+};
+
+static PyModuleDef definition = {
+    .m_base = PyModuleDef_HEAD_INIT,
+    .m_name = "sinew._native",
+    .m_doc = "The simulation core of Sinew.",
+    .m_size = 0,
+    .m_methods = functions,
+    .m_slots = slots,
+};
+
+PyMODINIT_FUNC PyInit__native(void)
+{
+    return PyModuleDef_Init(&definition);
+}

@@ -1,0 +1,35 @@
+/* The Python types of the module, one file each. Each function adds its type to the module: 0, or -1 with an exception set. */
+#ifndef SN_PYTHON_TYPES_H
+#define SN_PYTHON_TYPES_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include "base/context.h"
+#include "mesh/embedding.h"
+#include "mesh/tet_mesh.h"
+
+int sn_monitor_type_add(PyObject *module);
+int sn_cage_type_add(PyObject *module);
+int sn_fit_type_add(PyObject *module);
+int sn_enrich_type_add(PyObject *module);
+
+/* The context of a Monitor, or `own` (initialised) for None. Null with an exception for anything else. */
+SnContext *sn_monitor_context(PyObject *monitor, SnContext *own);
+
+/* What the other types need of a Cage. Cages are immutable; keep a reference while using these. */
+int sn_cage_type_check(PyObject *object);
+const SnTetMesh *sn_cage_type_mesh(PyObject *cage);
+const SnEmbedding *sn_cage_type_embedding(PyObject *cage);
+
+/* Energy by name; null with an exception for an unknown one. */
+struct SnEnergy;
+const struct SnEnergy *sn_energy_by_name(const char *name);
+
+/* Allocates an instance of a type created from a spec; zeroed. */
+PyObject *sn_type_new(PyTypeObject *type);
+
+/* Frees an instance: releases the memory and the reference to its heap type. */
+void sn_type_free(PyObject *self);
+
+#endif
