@@ -37,7 +37,7 @@ help:
 	@echo "make clean         remove what was built here (environments stay in the user's cache)"
 
 demo:
-	@$(ENVIRONMENT) build bpy demo
+	@$(ENVIRONMENT) build bpy
 	@$(TOOLS) setup.py -q build_ext
 	@mkdir -p build/demo
 	$(BPY) examples/demo.py

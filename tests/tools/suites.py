@@ -34,8 +34,8 @@ class Result:
 
 
 def native_commands(flavour: str) -> list[list[str]] | None:
-    programs = sorted((ROOT / "build" / flavour / "tests").glob("test_*"))
-    return [[str(program)] for program in programs if program.suffix == ""]
+    sources = sorted((ROOT / "tests" / "native").glob("test_*.c"))
+    return [[str(ROOT / "build" / flavour / "tests" / source.stem)] for source in sources]
 
 
 def pytest_commands(environment: str, folder: str, extra: list[str]) -> list[list[str]] | None:
@@ -100,6 +100,9 @@ def run_command(command: list[str], environment: dict[str, str], log: Path) -> i
         try:
             streams = {"stdin": subprocess.DEVNULL, "stdout": file, "stderr": subprocess.STDOUT}
             return subprocess.run(command, cwd=ROOT, env=environment, timeout=TIMEOUT, **streams).returncode
+        except OSError as error:
+            file.write(f"{error}\n")
+            return 127
         except subprocess.TimeoutExpired:
             file.write(f"\nstopped after {TIMEOUT} s\n")
             return 124
