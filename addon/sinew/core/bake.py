@@ -70,6 +70,10 @@ class Shot:
     def sample_rate(self) -> float:
         return self.frame_rate * self.settings.samples
 
+    @property
+    def owner(self) -> tuple[str, str]:
+        return (self.owner_file, self.owner_object)
+
     def identity(self) -> str:
         """Hash of everything that the simulated motion depends on but the frames."""
         settings = self.settings.as_dict()
@@ -113,7 +117,6 @@ def bake(
     root: Path,
     *,
     previous: str = "",
-    make_enricher: Callable[..., Any] | None = None,
     progress: Progress | None = None,
     clock: Clock | None = None,
 ) -> Outcome:
@@ -136,13 +139,14 @@ def bake(
             with old:
                 kept, drawn = _count_unchanged(old, shot, iterator, progress)
                 same_result = kept and all(mark is not None and mark.result == shot.result_key() for mark in old.marks)
-                if kept == shot.samples == old.manifest.samples and same_result:
+                owner = (old.manifest.owner_file, old.manifest.owner_object)
+                if kept == shot.samples == old.manifest.samples and same_result and owner == shot.owner:
                     return Outcome(old.manifest.id, old.folder, old.manifest.report, True)
-                enricher = _make_enricher(make_enricher, shot, old, clock)
+                enricher = _make_enricher(shot, old, clock)
                 store = _create(root, shot, identity, enricher)
                 store.copy_from(old, kept)
         else:
-            enricher = _make_enricher(make_enricher, shot, store, clock)
+            enricher = _make_enricher(shot, store, clock)
             if store is None:
                 store = _create(root, shot, identity, enricher)
         store.describe(
@@ -205,18 +209,27 @@ def _count_unchanged(
     return kept, [drawn for drawn in recent if drawn.index >= kept]
 
 
-def _make_enricher(make: Callable[..., Any] | None, shot: Shot, store: Store | None, clock: Clock) -> Any:
-    if make is None:
+def load_engine() -> tuple[Any, Any, str]:
+    """The classes Enricher and Cage and the version of the native module; a sentence where it is missing."""
+    try:
+        from .. import _native
+        from .cage import Cage
         from .enrich import Enricher
+    except ImportError as error:
+        raise BadInput(
+            f"The native module of Sinew cannot be loaded ({error}): run `make build`, or install the package made for "
+            "this system."
+        ) from error
+    return Enricher, Cage, str(getattr(_native, "__version__", ""))
 
-        make = Enricher
+
+def _make_enricher(shot: Shot, store: Store | None, clock: Clock) -> Any:
+    make_enricher, make_cage, _ = load_engine()
     cage = None
     if store is not None:
-        from .cage import Cage
-
-        cage = Cage(*(store.constant(f"cage_{name}") for name in ("vertices", "tets", "binding", "weights")))
+        cage = make_cage(*(store.constant(f"cage_{name}") for name in ("vertices", "tets", "binding", "weights")))
     with clock.stage("cage"):
-        return make(
+        return make_enricher(
             shot.rest, shot.triangles, shot.follow, shot.settings, shot.sample_rate, gravity=shot.gravity, cage=cage
         )
 
@@ -494,10 +507,9 @@ def enrich(
     if rest is None:
         rest = first
     if enricher is None:
-        from .enrich import Enricher
-
+        make_enricher, _, _ = load_engine()
         weights = np.broadcast_to(np.asarray(follow, dtype=np.float64), (len(rest),)).copy()
-        enricher = Enricher(rest, triangles, weights, settings, frame_rate * settings.samples, gravity=gravity)
+        enricher = make_enricher(rest, triangles, weights, settings, frame_rate * settings.samples, gravity=gravity)
 
     def fits() -> Iterator[tuple[Floats, Floats]]:
         guess = None

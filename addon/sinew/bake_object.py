@@ -1,0 +1,169 @@
+"""From an object of the open file to a bake that plays on it: the one place where scene and core meet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .core import bake as baking
+from .core import store as stores
+from .core.errors import BadInput, Error
+from .core.follow import Segment, automatic_follow
+from .core.report import Clock
+from .core.settings import Settings
+from .scene import playback, sample, setup, stack
+from .scene.errors import SceneError
+
+FOLLOW_GROUP = "Sinew Follow"
+
+
+@dataclass(frozen=True)
+class Target:
+    """The .blend that will play the bake, which need not be the one that is open."""
+
+    blend: Path
+
+    @property
+    def root(self) -> Path:
+        return self.blend.parent / "sinew"
+
+
+def bake_object(
+    name: str,
+    values: dict[str, Any],
+    target: Target,
+    progress: baking.Progress | None = None,
+) -> baking.Outcome:
+    """Bakes an object and attaches the result. `values` go over the settings of the object's setup, if it has one.
+
+    The open file is changed (setup, modifier, follow group) only after the bake is complete; nothing is saved.
+    """
+    try:
+        ob = sample.find_object(name)
+        existing = setup.find(name)
+        settings = Settings().replace(existing.settings if existing else {}).replace(values)
+        previous = existing.bake if existing else ""
+        clock = Clock()
+        with _sampler(ob, settings) as sampler:
+            with clock.stage("rest"):
+                shot, made = _shot(sampler, settings, target)
+            source = (baking.Sample(*taken) for taken in sampler.frames())
+            outcome = baking.bake(shot, source, target.root, previous=previous, progress=progress, clock=clock)
+            place = sampler.place
+        if made is not None:
+            sample.write_group(ob, FOLLOW_GROUP, made)
+        playback.attach(
+            ob,
+            outcome.folder / "result.pc2",
+            place=place,
+            first_frame=shot.first_frame,
+            frame_start=shot.frame_start,
+            frame_end=shot.frame_end,
+            samples=settings.samples,
+        )
+        setup.save(setup.Setup(name, outcome.id, settings.changed()))
+        return outcome
+    except SceneError as error:
+        raise BadInput(str(error)) from error
+
+
+def finish(name: str, target: Target, bake_id: str) -> None:
+    """To be called when the .blend that plays the bake is saved: bakes that it has replaced are deleted."""
+    stores.remove_leftovers(target.root, target.blend.name, name, keep=bake_id)
+
+
+def check_object(entry: setup.Setup, target: Target) -> str | None:
+    """What is wrong with a setup's bake, as a sentence, or None. Samples the animation anew."""
+    if not entry.object_name:
+        return "The object of a setup was deleted: remove the setup."
+    try:
+        ob = sample.find_object(entry.object_name)
+        if not entry.bake:
+            return f'"{ob.name}" has no bake yet: bake it.'
+        modifier = stack.own_modifier(ob)
+        with stores.Store.open(target.root, entry.bake) as store:
+            manifest = store.manifest
+            if not manifest.complete or store.done != manifest.samples:
+                return f'The bake of "{ob.name}" is not complete: bake again.'
+            if modifier is None:
+                return f'"{ob.name}" has no modifier "{stack.MODIFIER_NAME}": bake again.'
+            path = playback.cache_path(ob)
+            if path is None or path.resolve() != (store.folder / "result.pc2").resolve():
+                return f'The modifier "{stack.MODIFIER_NAME}" of "{ob.name}" plays another file ({path}): bake again.'
+            settings = Settings().replace(entry.settings)
+            with _sampler(ob, settings) as sampler:
+                shot, _ = _shot(sampler, settings, target)
+                if len(shot.rest) != manifest.vertices:
+                    return (
+                        f'"{ob.name}" has {len(shot.rest)} vertices and its bake {manifest.vertices}: bake again.'
+                    )
+                if shot.samples != manifest.samples or shot.first_frame != manifest.first_frame:
+                    return f'The frame range of "{ob.name}" is not the baked one: bake again.'
+                if shot.identity() != manifest.identity:
+                    return f'The mesh, the follow weights or the settings of "{ob.name}" have changed: bake again.'
+                if any(mark is None or mark.result != shot.result_key() for mark in store.marks):
+                    return f'Amount, Maximum Offset or Detail of "{ob.name}" have changed: bake again.'
+                source = (baking.Sample(*taken) for taken in sampler.frames())
+                changed = baking.check_inputs(store, source)
+                if changed is not None:
+                    frame = shot.first_frame + changed / settings.samples
+                    return f'The animation of "{ob.name}" has changed at frame {frame:g}: bake again.'
+    except (SceneError, Error) as error:
+        return str(error)
+    return None
+
+
+def _sampler(ob: Any, settings: Settings) -> sample.Sampler:
+    return sample.Sampler(
+        ob,
+        frame_start=settings.frame_start,
+        frame_end=settings.frame_end,
+        samples=settings.samples,
+        preroll=settings.preroll,
+        rest_frame=settings.rest_frame,
+    )
+
+
+def _shot(sampler: sample.Sampler, settings: Settings, target: Target) -> tuple[baking.Shot, Any]:
+    """What to bake, and automatic follow weights that deserve a vertex group, or None."""
+    rest = sampler.rest()
+    ob = sampler.ob
+    made = None
+    group = settings.follow_group or (FOLLOW_GROUP if FOLLOW_GROUP in ob.vertex_groups else "")
+    if group:
+        follow = sampler.group(group)
+    else:
+        bones = [Segment(bone.name, bone.head, bone.tail, bone.parent, bone.is_leaf) for bone in rest.bones]
+        follow = automatic_follow(rest.positions, rest.triangles, rest.edges, bones, rest.skin)
+        # Single precision, as a vertex group keeps it, so that the next bake starts from the same bits.
+        follow = follow.astype(np.float32).astype(np.float64)
+        if rest.base_vertices == len(follow):
+            made = follow
+    # What a subdivision interpolates between ones must stay exactly one.
+    follow = np.where(follow > 1.0 - 1e-4, 1.0, np.where(follow < 1e-4, 0.0, follow))
+    shot = baking.Shot(
+        rest=rest.positions,
+        triangles=rest.triangles,
+        follow=follow,
+        settings=settings,
+        samples=sampler.count,
+        first_frame=sampler.first_frame,
+        frame_start=sampler.frame_start,
+        frame_end=sampler.frame_end,
+        frame_rate=sampler.frame_rate,
+        gravity=sampler.gravity if settings.gravity is None else settings.gravity,
+        owner_file=target.blend.name,
+        owner_object=ob.name,
+        native=baking.load_engine()[2],
+        warnings=tuple(sampler.warnings),
+    )
+    return shot, made
+
+
+def setups() -> Iterator[setup.Setup]:
+    """The setups of the open file's scene."""
+    yield from setup.load()

@@ -1,0 +1,254 @@
+"""The command line: `python -m sinew bake FILE.blend --object NAME`, `python -m sinew check FILE.blend`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from .core import disk, presets
+from .core.errors import BadInput, Cancelled, Error, StoreError
+from .core.report import lines
+from .core.settings import Settings, describe, values_from_text
+
+EXIT_ERROR = 1
+EXIT_CANCELLED = 130
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs one command and returns the exit code: 0 only on success."""
+    options = _parser().parse_args(sys.argv[1:] if arguments is None else arguments)
+    try:
+        if options.blender:
+            return _run_in_blender(options)
+        _catch_interrupts()
+        return int(options.run(options))
+    except Cancelled as error:
+        print(f"\n{error}", file=sys.stderr)
+        return EXIT_CANCELLED
+    except KeyboardInterrupt:
+        print("\nStopped.", file=sys.stderr)
+        return EXIT_CANCELLED
+    except Error as error:
+        print(f"sinew: {error}", file=sys.stderr)
+        return EXIT_ERROR
+
+
+def _parser() -> argparse.ArgumentParser:
+    keys = "\n".join(f"  {line}" for line in describe())
+    names = "\n".join(f"  {name}: {preset.description}" for name, preset in presets.load_all().items())
+    parser = argparse.ArgumentParser(
+        prog="python -m sinew",
+        description="Adds physics to the animation of a mesh in a .blend file.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog=f"settings (--set key=value):\n{keys}\n\npresets (--preset NAME):\n{names}\n",
+    )
+    commands = parser.add_subparsers(dest="command", required=True)
+
+    bake = commands.add_parser(
+        "bake",
+        help="enrich an object and save the file",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog=parser.epilog,
+    )
+    bake.add_argument("--object", required=True, metavar="NAME", help="the mesh object to enrich")
+    bake.add_argument("--preset", metavar="NAME", help="start from a preset (--set goes over it)")
+    bake.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change a setting; may repeat")
+    bake.add_argument("--out", type=Path, metavar="OUT.blend", help="save here and leave FILE untouched")
+    bake.add_argument("--report", type=Path, metavar="R.json", help="write the report here")
+    bake.set_defaults(run=_bake)
+
+    check = commands.add_parser("check", help="look for missing, stale or mismatched bakes")
+    check.add_argument("--object", metavar="NAME", help="only this object, which must have a setup")
+    check.set_defaults(run=_check)
+
+    for command in (bake, check):
+        command.add_argument("file", type=Path, metavar="FILE.blend")
+        command.add_argument(
+            "--blender", metavar="PATH", help="a Blender executable to run in (otherwise bpy of this Python)"
+        )
+        command.add_argument(
+            "--enable-scripts", action="store_true", help="run the file's scripts and scripted drivers; only if you trust it"
+        )
+    return parser
+
+
+def _bake(options: argparse.Namespace) -> int:
+    values = _values(options)
+    target = _checked_target(options)
+    file = _open(options)
+    from . import bake_object as baking
+
+    where = baking.Target(target)
+    outcome = baking.bake_object(options.object, values, where, _ProgressLine())
+    report = outcome.report
+    if file.scripts_were_blocked():
+        report = _with_warning(
+            report, "The file has scripts that were not run; if the animation needs them, pass --enable-scripts."
+        )
+    _translated(file.save_blend, target)
+    baking.finish(options.object, where, outcome.id)
+    if options.report:
+        disk.write_atomically(options.report.resolve(), json.dumps(report, indent=1, allow_nan=False).encode())
+    if outcome.unchanged:
+        print(f"Nothing has changed since the last bake of {options.object}.")
+    print("\n".join(lines(report)))
+    print(f"saved {target}")
+    return 0
+
+
+def _check(options: argparse.Namespace) -> int:
+    _open(options)
+    from . import bake_object as baking
+
+    entries = [entry for entry in baking.setups() if options.object in (None, entry.object_name)]
+    if options.object and not entries:
+        raise BadInput(f'"{options.object}" has no setup in {options.file}: bake it first.')
+    if not entries:
+        print(f"{options.file} has no setups.")
+    wrong = 0
+    for entry in entries:
+        problem = baking.check_object(entry, baking.Target(options.file.resolve()))
+        print(f"{entry.object_name or '(deleted)'}: {problem or 'good'}")
+        wrong += problem is not None
+    return EXIT_ERROR if wrong else 0
+
+
+def _values(options: argparse.Namespace) -> dict[str, Any]:
+    """Values of the preset and of --set, checked before any work."""
+    values = dict(presets.load(options.preset).values) if options.preset else {}
+    values |= values_from_text(options.set)
+    Settings().replace(values)
+    return values
+
+
+def _checked_target(options: argparse.Namespace) -> Path:
+    """Where the .blend will be saved; all folders that will be written to must allow it."""
+    if not options.file.is_file():
+        raise BadInput(f"{options.file} does not exist: check the name.")
+    target = Path(options.out or options.file)
+    if target.suffix != ".blend":
+        raise BadInput(f"{target} must end in .blend: give the name of a Blender file.")
+    for path in (target, options.report):
+        if path is None:
+            continue
+        folder = path.resolve().parent
+        if not folder.is_dir():
+            raise StoreError(f"The folder {folder} does not exist: make it first.")
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise StoreError(f"The folder {folder} cannot be written to: check its permissions.")
+    return target.resolve()
+
+
+def _open(options: argparse.Namespace) -> Any:
+    """Opens the file in bpy of this Python; the module that saves it again."""
+    if not options.file.is_file():
+        raise BadInput(f"{options.file} does not exist: check the name.")
+    try:
+        from .scene import file
+    except ModuleNotFoundError as error:
+        if error.name != "bpy":
+            raise
+        raise BadInput(
+            "This Python has no bpy: install it with pip, or name a Blender executable with --blender PATH."
+        ) from error
+    _translated(file.open_blend, options.file.resolve(), scripts=options.enable_scripts)
+    return file
+
+
+def _translated(function: Any, *arguments: Any, **keywords: Any) -> Any:
+    from .scene.errors import SceneError
+
+    try:
+        return function(*arguments, **keywords)
+    except SceneError as error:
+        raise BadInput(str(error)) from error
+
+
+def _with_warning(report: dict[str, Any], warning: str) -> dict[str, Any]:
+    return {**report, "warnings": [*report.get("warnings", []), warning]}
+
+
+def _run_in_blender(options: argparse.Namespace) -> int:
+    """Runs the same command inside a Blender executable and hands on its exit code."""
+    if options.command == "bake":
+        _values(options)
+        _checked_target(options)
+    package = Path(__file__).resolve().parent
+    script = (
+        f"import sys; sys.path.insert(0, {str(package.parent)!r}); from {package.name}.command import main; "
+        "sys.exit(main(sys.argv[sys.argv.index('--') + 1:]))"
+    )
+    command = [
+        *(options.blender, "--background", "--factory-startup", "--python-exit-code", "9"),
+        *("--python-expr", script, "--", *_arguments(options)),
+    ]
+    try:
+        process = subprocess.Popen(command)
+    except OSError as error:
+        raise BadInput(f"{options.blender} cannot be started ({error.strerror}): name a Blender executable.") from error
+    while True:
+        try:
+            code = process.wait()
+            break
+        except KeyboardInterrupt:
+            process.send_signal(signal.SIGINT)
+    if code < 0:
+        print(f"sinew: Blender was ended by signal {-code}; bake again to continue.", file=sys.stderr)
+        return EXIT_ERROR
+    return code
+
+
+def _arguments(options: argparse.Namespace) -> list[str]:
+    """The command line again, without --blender."""
+    arguments = [options.command, str(options.file)]
+    for name in ("object", "preset", "out", "report"):
+        if getattr(options, name, None) is not None:
+            arguments += [f"--{name}={getattr(options, name)}"]
+    arguments += [f"--set={pair}" for pair in getattr(options, "set", [])]
+    return arguments + (["--enable-scripts"] if options.enable_scripts else [])
+
+
+def _catch_interrupts() -> None:
+    """Ctrl+C ends the work in order, also in Blender, which would keep it to itself. A second one, later, ends at once."""
+    first: list[float] = []
+
+    def handle(_: int, __: FrameType | None) -> None:
+        if not first:
+            first.append(time.monotonic())
+            raise KeyboardInterrupt
+        if time.monotonic() - first[0] > 2.0:
+            os._exit(EXIT_CANCELLED)
+
+    try:
+        signal.signal(signal.SIGINT, handle)
+    except ValueError:
+        return  # not the main thread: whoever called us sees to interrupts
+
+
+class _ProgressLine:
+    """One line that is rewritten in a terminal; elsewhere a line at each tenth."""
+
+    def __init__(self) -> None:
+        self._tenth = -1
+        self._stage = ""
+
+    def __call__(self, stage: str, done: int, total: int, left: float) -> None:
+        text = f"{stage} {done}/{total}" + (f", {_duration(left)} left" if left >= 0 and done < total else "")
+        if sys.stderr.isatty():
+            print(f"\r{text:<60}", end="\n" if done == total else "", file=sys.stderr, flush=True)
+        elif (stage, 10 * done // total) != (self._stage, self._tenth):
+            self._stage, self._tenth = stage, 10 * done // total
+            print(text, file=sys.stderr, flush=True)
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"

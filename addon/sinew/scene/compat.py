@@ -1,0 +1,37 @@
+"""The only file that knows about versions of Blender."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+import numpy as np
+import numpy.typing as npt
+
+
+def mesh_positions(mesh: Any) -> npt.NDArray[np.float32]:
+    """Vertex positions (n, 3), local space."""
+    flat = np.empty(3 * len(mesh.vertices), dtype=np.float32)
+    attribute = mesh.attributes.get("position") if bpy.app.version >= (3, 5, 0) else None
+    if attribute is not None:
+        attribute.data.foreach_get("vector", flat)
+    else:
+        mesh.vertices.foreach_get("co", flat)
+    return flat.reshape(-1, 3)
+
+
+def move_modifier(ob: Any, modifier: Any, index: int) -> None:
+    """Moves a modifier to a place in its object's stack."""
+    current = list(ob.modifiers).index(modifier)
+    if current == index:
+        return
+    if hasattr(ob.modifiers, "move"):  # 4.0 and later
+        ob.modifiers.move(current, index)
+    else:
+        with bpy.context.temp_override(object=ob, active_object=ob):
+            bpy.ops.object.modifier_move_to_index(modifier=modifier.name, index=index)
+
+
+def is_pinned_last(modifier: Any) -> bool:
+    """Whether the modifier stays at the end of the stack whatever is added (4.2 and later)."""
+    return bool(getattr(modifier, "use_pin_to_last", False))

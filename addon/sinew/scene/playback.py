@@ -1,0 +1,61 @@
+"""Plays a bake by Blender's own Mesh Cache modifier, so that a file renders where Sinew is not installed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from . import compat, stack
+
+
+def attach(
+    ob: Any, cache: Path, *, place: int, first_frame: int, frame_start: int, frame_end: int, samples: int
+) -> None:
+    """Adds or updates the one modifier that plays `cache`; outside frame_start..frame_end the input plays."""
+    modifier = stack.own_modifier(ob)
+    if modifier is None:
+        modifier = ob.modifiers.new(stack.MODIFIER_NAME, "MESH_CACHE")
+        modifier.name = stack.MODIFIER_NAME
+    modifier.cache_format = "PC2"
+    modifier.filepath = _relative(cache)
+    modifier.interpolation = "LINEAR"
+    modifier.deform_mode = "OVERWRITE"
+    modifier.time_mode = "FRAME"
+    modifier.play_mode = "SCENE"
+    modifier.frame_start = float(first_frame * samples)
+    modifier.frame_scale = float(samples)
+    modifier.forward_axis, modifier.up_axis, modifier.flip_axis = "POS_Y", "POS_Z", set()
+    modifier.show_viewport = modifier.show_render = True
+    compat.move_modifier(ob, modifier, place)
+    modifier.driver_remove("factor")
+    modifier.factor = 1.0
+    # A comparison of numbers is evaluated even where scripts are disabled.
+    curve = modifier.driver_add("factor")
+    curve.driver.type = "SCRIPTED"
+    curve.driver.expression = f"frame >= {frame_start} and frame <= {frame_end}"
+    for point_modifier in list(curve.modifiers):
+        curve.modifiers.remove(point_modifier)
+    ob.update_tag()
+
+
+def detach(ob: Any) -> bool:
+    """Removes the modifier with its driver and nothing else. True if there was one."""
+    modifier = stack.own_modifier(ob)
+    if modifier is None:
+        return False
+    modifier.driver_remove("factor")
+    ob.modifiers.remove(modifier)
+    return True
+
+
+def cache_path(ob: Any) -> Path | None:
+    """The file that our modifier plays, absolute; None without a modifier."""
+    modifier = stack.own_modifier(ob)
+    return None if modifier is None else Path(bpy.path.abspath(modifier.filepath))
+
+
+def _relative(path: Path) -> str:
+    # Before the file is saved for the first time there is nothing to be relative to.
+    return bpy.path.relpath(str(path)) if bpy.data.filepath else str(path)

@@ -1,0 +1,131 @@
+"""Our place in an object's modifier stack, and what must hold below it.
+
+The place is after the last modifier that deforms, so that everything which shapes the animation is sampled, and
+thereby before whatever changes the vertex count after it (Subdivision at the end), so that this stays editable.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import bpy
+import numpy as np
+
+from . import compat
+from .errors import SceneError
+
+MODIFIER_NAME = "Sinew"
+
+DEFORMING = frozenset(
+    "ARMATURE CAST CLOTH CORRECTIVE_SMOOTH CURVE DISPLACE HOOK LAPLACIANDEFORM LAPLACIANSMOOTH LATTICE MESH_CACHE "
+    "MESH_DEFORM MESH_SEQUENCE_CACHE SHRINKWRAP SIMPLE_DEFORM SMOOTH SOFT_BODY SURFACE_DEFORM WARP WAVE".split()
+)
+COUNT_CHANGING = frozenset(
+    "ARRAY BEVEL BOOLEAN BUILD DECIMATE EDGE_SPLIT EXPLODE FLUID MASK MESH_TO_VOLUME MIRROR MULTIRES OCEAN "
+    "PARTICLE_INSTANCE REMESH SCREW SKIN SOLIDIFY SUBSURF TRIANGULATE VOLUME_TO_MESH WELD WIREFRAME".split()
+)
+# They change no vertex, but may write the vertex groups that others read.
+GROUP_CHANGING = frozenset("DATA_TRANSFER VERTEX_WEIGHT_EDIT VERTEX_WEIGHT_MIX VERTEX_WEIGHT_PROXIMITY".split())
+
+
+def own_modifier(ob: Any) -> Any | None:
+    """The modifier that plays our bake, if there is one."""
+    modifier = ob.modifiers.get(MODIFIER_NAME)
+    return modifier if modifier is not None and modifier.type == "MESH_CACHE" else None
+
+
+def others(ob: Any) -> list[Any]:
+    """The modifiers but ours, in order."""
+    own = own_modifier(ob)
+    return [modifier for modifier in ob.modifiers if modifier != own]
+
+
+def find_place(ob: Any, frames: tuple[int, ...]) -> int:
+    """Index among `others` where our modifier belongs. `frames` are looked at to see what node modifiers do."""
+    place = 0
+    for index, modifier in enumerate(others(ob)):
+        if not (modifier.show_viewport or modifier.show_render) or compat.is_pinned_last(modifier):
+            continue
+        if modifier.type in DEFORMING or (modifier.type == "NODES" and _moves_vertices(ob, index, frames)):
+            place = index + 1
+    return place
+
+
+@contextlib.contextmanager
+def hidden_from(ob: Any, place: int) -> Iterator[None]:
+    """Shows the object as it is below a place: what comes from there on, and our own modifier, is off meanwhile."""
+    own = own_modifier(ob)
+    modifiers = others(ob)[place:] + ([own] if own is not None else [])
+    before = [(modifier.name, modifier.show_viewport) for modifier in modifiers]
+    try:
+        for modifier in modifiers:
+            modifier.show_viewport = False
+        yield
+    finally:
+        # By name: undo or a reload in between would leave dangling pointers.
+        for name, shown in before:
+            if name in ob.modifiers:
+                ob.modifiers[name].show_viewport = shown
+        bpy.context.view_layer.update()
+
+
+def check_counts_agree(ob: Any, place: int, scene: Any) -> None:
+    """Refuses a stack whose vertex count below our place is another in the viewport than in the render."""
+    for modifier in others(ob)[:place]:
+        if not (modifier.show_viewport or modifier.show_render):
+            continue
+        changing = modifier.type in COUNT_CHANGING
+        if changing and modifier.show_viewport != modifier.show_render:
+            where = "viewport" if modifier.show_viewport else "render"
+            raise SceneError(
+                f'Modifier "{modifier.name}" of "{ob.name}" is on in the {where} only, so the vertex counts differ: '
+                "turn it on in both, or off in both."
+            )
+        if modifier.type in ("SUBSURF", "MULTIRES"):
+            viewport, render = modifier.levels, modifier.render_levels
+            if scene.render.use_simplify:
+                viewport = min(viewport, scene.render.simplify_subdivision)
+                render = min(render, scene.render.simplify_subdivision_render)
+            if viewport != render:
+                raise SceneError(
+                    f'Modifier "{modifier.name}" of "{ob.name}" has {viewport} levels in the viewport and {render} in the '
+                    "render, below a modifier that deforms: make them equal, or move it to the end of the stack."
+                )
+
+
+def stack_warnings(ob: Any, place: int) -> list[str]:
+    return [
+        f'Modifier "{modifier.name}" is on in the {"viewport" if modifier.show_viewport else "render"} only: '
+        "the bake holds what the viewport shows."
+        for modifier in others(ob)[:place]
+        if modifier.show_viewport != modifier.show_render
+    ]
+
+
+def _moves_vertices(ob: Any, index: int, frames: tuple[int, ...]) -> bool:
+    """Whether the modifier at `index` keeps the vertex count and moves a vertex on one of the frames."""
+    scene = bpy.context.scene
+    current, subframe = scene.frame_current, scene.frame_subframe
+    try:
+        for frame in frames:
+            scene.frame_set(frame)
+            shapes = []
+            for place in (index, index + 1):
+                with hidden_from(ob, place):
+                    shapes.append(evaluated_positions(ob))
+            if shapes[0].shape != shapes[1].shape:
+                return False
+            if not np.array_equal(shapes[0], shapes[1]):
+                return True
+    finally:
+        scene.frame_set(current, subframe=subframe)
+    return False
+
+
+def evaluated_positions(ob: Any) -> Any:
+    """Positions of the object's evaluated mesh now, local space, a copy of our own."""
+    bpy.context.view_layer.update()
+    mesh = ob.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+    return compat.mesh_positions(mesh)
