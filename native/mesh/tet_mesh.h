@@ -26,4 +26,19 @@ double sn_tet_mesh_volume(const SnTetMesh *mesh, const double *positions, size_t
 /* Smallest dihedral angle of all tets at rest, degrees. */
 double sn_tet_mesh_min_dihedral(const SnTetMesh *mesh);
 
+/* The faces that belong to one tet only. */
+typedef struct SnTetBoundary {
+    size_t face_count;
+    int32_t *faces; /* face_count x 3, counter-clockwise seen from outside; owned */
+    int32_t *tets;  /* face_count: the tet behind each face; owned */
+} SnTetBoundary;
+
+/* Faces come in the order of their tets. The caller clears `boundary`. */
+SnStatus sn_tet_mesh_boundary(SnContext *context, const SnTetMesh *mesh, SnTetBoundary *boundary);
+void sn_tet_boundary_clear(SnTetBoundary *boundary);
+
+/* Labels each vertex with its connected component, 0, 1, ... in order of first vertex; labels: vertex_count.
+   Components are joined by any shared vertex; a vertex of no tet is its own. */
+SnStatus sn_tet_mesh_components(SnContext *context, const SnTetMesh *mesh, int32_t *labels, size_t *component_count);
+
 #endif

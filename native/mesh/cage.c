@@ -1,0 +1,66 @@
+#include "mesh/cage.h"
+
+#include "mesh/geometry.h"
+#include "mesh/stuffing.h"
+
+#define LARGEST_OFFSET 4.0 /* cells */
+#define BAND_BEYOND 0.1    /* cells: distances are known a little beyond the offset */
+
+SnCageSettings sn_cage_settings_default(void)
+{
+    return (SnCageSettings){.resolution = 24, .offset = SN_ENVELOPE_LEAST_OFFSET};
+}
+
+static SnStatus settings_check(SnContext *context, const SnCageSettings *settings)
+{
+    if (settings->resolution < 2 || settings->resolution > 256) {
+        return sn_context_fail(context, SN_BAD_INPUT, "Resolution is %d: choose one from 2 to 256.", settings->resolution);
+    }
+    if (!(settings->offset >= SN_ENVELOPE_LEAST_OFFSET && settings->offset <= LARGEST_OFFSET)) {
+        return sn_context_fail(context, SN_BAD_INPUT, "The cage's offset is %g cells: choose one from %g to %g.",
+                               settings->offset, SN_ENVELOPE_LEAST_OFFSET, LARGEST_OFFSET);
+    }
+    return SN_OK;
+}
+
+/* Edge of a cube. Where all points coincide, or differ by no more than rounding, any small cage will do. */
+static double cell_size(const SnTriMesh *mesh, int resolution)
+{
+    double low[3], high[3], magnitude = 0.0;
+    sn_tri_mesh_bounds(mesh, low, high);
+    for (int axis = 0; axis < 3; axis++) {
+        magnitude = fmax(magnitude, fmax(fabs(low[axis]), fabs(high[axis])));
+    }
+    double size = sn_tri_mesh_size(mesh);
+    if (size < 1e-9 * magnitude || size < 1e-30) {
+        size = magnitude > 1e-20 ? 1e-3 * magnitude : 1.0;
+    }
+    return size / resolution;
+}
+
+SnStatus sn_cage_build(SnContext *context, const SnTriMesh *mesh, const SnCageSettings *settings, SnTetMesh *cage)
+{
+    SnStatus status = SN_OK;
+    SnLattice lattice;
+    SnSoup soup = {0};
+    SnDistanceField field = {0};
+    SnEnvelope envelope = {0};
+    double low[3], high[3];
+    *cage = (SnTetMesh){0};
+    SN_TRY(settings_check(context, settings));
+    SN_TRY(sn_tri_mesh_check(context, mesh));
+    sn_tri_mesh_bounds(mesh, low, high);
+    sn_lattice_init(low, high, cell_size(mesh, settings->resolution), settings->offset, &lattice);
+    SN_TRY(sn_soup_build(context, mesh, &lattice, &soup));
+    SN_TRY(sn_distance_field_build(context, &lattice, &soup, settings->offset + BAND_BEYOND, &field));
+    SN_TRY(sn_envelope_build(context, mesh, &lattice, &soup, &field, settings->offset, &envelope));
+    SN_TRY(sn_stuffing_build(context, &envelope, &field, cage));
+cleanup:
+    sn_envelope_clear(&envelope);
+    sn_distance_field_clear(&field);
+    sn_soup_clear(&soup);
+    if (status != SN_OK) {
+        sn_tet_mesh_clear(cage);
+    }
+    return status;
+}

@@ -1,0 +1,194 @@
+#include "mesh/embedding.h"
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "mesh/box_tree.h"
+#include "mesh/geometry.h"
+
+#define POINTS_PER_CHUNK 256
+#define ROUNDING 1e-9 /* weights this far below zero still count as inside */
+
+typedef struct Binding {
+    const SnTetMesh *cage;
+    const double *positions; /* of the points */
+    SnTetBoundary boundary;
+    SnBoxTree tets;
+    SnBoxTree faces;
+    SnEmbedding *embedding;
+    size_t first;
+} Binding;
+
+static const double *cage_position(const SnTetMesh *cage, int32_t vertex)
+{
+    return cage->positions + 3 * (size_t)vertex;
+}
+
+/* Barycentric weights of point in one tet; their sum is 1 also where they extrapolate. */
+static void tet_weights(const SnTetMesh *cage, int32_t tet, const double point[3], double weights[4])
+{
+    const int32_t *corners = cage->tets + 4 * (size_t)tet;
+    const double *a = cage_position(cage, corners[0]), *b = cage_position(cage, corners[1]);
+    const double *c = cage_position(cage, corners[2]), *d = cage_position(cage, corners[3]);
+    double volume = sn_volume_six(a, b, c, d);
+    weights[1] = sn_volume_six(a, point, c, d) / volume;
+    weights[2] = sn_volume_six(a, b, point, d) / volume;
+    weights[3] = sn_volume_six(a, b, c, point) / volume;
+    weights[0] = 1.0 - weights[1] - weights[2] - weights[3];
+}
+
+static double least(const double weights[4])
+{
+    return fmin(fmin(weights[0], weights[1]), fmin(weights[2], weights[3]));
+}
+
+/* The tet that holds the point most deeply, or -1. */
+static int32_t containing_tet(const Binding *binding, const double point[3])
+{
+    int32_t stack[SN_BOX_TREE_DEPTH], best = -1;
+    double best_weight = -ROUNDING;
+    int depth = 0;
+    stack[depth++] = 0;
+    while (depth > 0) {
+        int32_t index = stack[--depth];
+        const SnBoxTreeNode *node = binding->tets.nodes + index;
+        if (sn_box_tree_node_distance(node, point) > 0.0) {
+            continue;
+        }
+        if (node->right != 0) {
+            stack[depth++] = node->right;
+            stack[depth++] = index + 1;
+            continue;
+        }
+        for (int32_t i = node->begin; i < node->end; i++) {
+            double weights[4];
+            tet_weights(binding->cage, binding->tets.items[i], point, weights);
+            if (least(weights) > best_weight) {
+                best_weight = least(weights);
+                best = binding->tets.items[i];
+            }
+        }
+    }
+    return best;
+}
+
+static double face_distance(const void *data, int32_t item, const double point[3])
+{
+    const Binding *binding = data;
+    const int32_t *corners = binding->boundary.faces + 3 * (size_t)item;
+    return sn_triangle_distance_squared(point, cage_position(binding->cage, corners[0]),
+                                        cage_position(binding->cage, corners[1]), cage_position(binding->cage, corners[2]));
+}
+
+static void bind_points(void *data, size_t chunk, size_t begin, size_t end)
+{
+    const Binding *binding = data;
+    (void)chunk;
+    for (size_t i = binding->first + begin; i < binding->first + end; i++) {
+        const double *point = binding->positions + 3 * i;
+        int32_t tet = containing_tet(binding, point);
+        if (tet < 0) {
+            double squared = INFINITY;
+            tet = binding->boundary.tets[sn_box_tree_nearest(&binding->faces, point, face_distance, binding, &squared)];
+        }
+        binding->embedding->tets[i] = tet;
+        tet_weights(binding->cage, tet, point, binding->embedding->weights + 4 * i);
+    }
+}
+
+/* A tree over groups of `size` cage vertices each. */
+static SnStatus tree_build(SnContext *context, const SnTetMesh *cage, size_t count, size_t size, const int32_t *corners,
+                           SnBoxTree *tree)
+{
+    SnStatus status = SN_OK;
+    double *boxes = NULL;
+    SN_TRY_NEW(context, boxes, 6 * count, double);
+    for (size_t i = 0; i < count; i++) {
+        for (size_t axis = 0; axis < 3; axis++) {
+            double low = INFINITY, high = -INFINITY;
+            for (size_t j = 0; j < size; j++) {
+                double x = cage_position(cage, corners[size * i + j])[axis];
+                low = fmin(low, x);
+                high = fmax(high, x);
+            }
+            boxes[6 * i + axis] = low;
+            boxes[6 * i + 3 + axis] = high;
+        }
+    }
+    SN_TRY(sn_box_tree_build(context, count, boxes, tree));
+cleanup:
+    sn_release(boxes);
+    return status;
+}
+
+SnStatus sn_embedding_build(SnContext *context, const SnTetMesh *cage, size_t vertex_count, const double *positions,
+                            SnEmbedding *embedding)
+{
+    SnStatus status = SN_OK;
+    Binding binding = {.cage = cage, .positions = positions, .embedding = embedding};
+    size_t batch = 64 * POINTS_PER_CHUNK;
+    *embedding = (SnEmbedding){0};
+    SN_TRY(sn_tet_mesh_check(context, cage));
+    for (size_t i = 0; i < 3 * vertex_count; i++) {
+        if (!isfinite(positions[i])) {
+            SN_TRY(sn_context_fail(context, SN_BAD_INPUT,
+                                   "Vertex %zu is not at a finite place (NaN or infinite): delete or repair it.", i / 3));
+        }
+    }
+    SN_TRY_NEW(context, embedding->tets, vertex_count, int32_t);
+    SN_TRY_NEW(context, embedding->weights, 4 * vertex_count, double);
+    embedding->vertex_count = vertex_count;
+    SN_TRY(sn_tet_mesh_boundary(context, cage, &binding.boundary));
+    SN_TRY(tree_build(context, cage, cage->tet_count, 4, cage->tets, &binding.tets));
+    SN_TRY(tree_build(context, cage, binding.boundary.face_count, 3, binding.boundary.faces, &binding.faces));
+    sn_context_stage(context, "Binding the surface", (long)vertex_count);
+    for (; binding.first < vertex_count; binding.first += batch) {
+        size_t left = vertex_count - binding.first;
+        SN_TRY(sn_context_advance(context, (long)binding.first));
+        sn_parallel_for(left < batch ? left : batch, POINTS_PER_CHUNK, bind_points, &binding);
+    }
+cleanup:
+    sn_tet_boundary_clear(&binding.boundary);
+    sn_box_tree_clear(&binding.tets);
+    sn_box_tree_clear(&binding.faces);
+    if (status != SN_OK) {
+        sn_embedding_clear(embedding);
+    }
+    return status;
+}
+
+void sn_embedding_clear(SnEmbedding *embedding)
+{
+    sn_release(embedding->tets);
+    sn_release(embedding->weights);
+    *embedding = (SnEmbedding){0};
+}
+
+typedef struct Application {
+    const SnEmbedding *embedding;
+    const SnTetMesh *cage;
+    const double *values;
+    double *surface;
+} Application;
+
+static void apply_points(void *data, size_t chunk, size_t begin, size_t end)
+{
+    const Application *application = data;
+    (void)chunk;
+    for (size_t i = begin; i < end; i++) {
+        const int32_t *corners = application->cage->tets + 4 * (size_t)application->embedding->tets[i];
+        const double *weights = application->embedding->weights + 4 * i;
+        for (size_t axis = 0; axis < 3; axis++) {
+            double sum = 0.0;
+            for (size_t j = 0; j < 4; j++) {
+                sum += weights[j] * application->values[3 * (size_t)corners[j] + axis];
+            }
+            application->surface[3 * i + axis] = sum;
+        }
+    }
+}
+
+void sn_embedding_apply(const SnEmbedding *embedding, const SnTetMesh *cage, const double *cage_values, double *surface)
+{
+    Application application = {embedding, cage, cage_values, surface};
+    sn_parallel_for(embedding->vertex_count, 4096, apply_points, &application);
+}

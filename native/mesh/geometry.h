@@ -1,0 +1,93 @@
+/* Small vectors and distances for the mesh layer. Points are arrays of 3. */
+#ifndef SN_MESH_GEOMETRY_H
+#define SN_MESH_GEOMETRY_H
+
+#include <math.h>
+#include <stdint.h>
+
+#define SN_PI 3.14159265358979323846
+
+static inline void sn_subtract(const double a[3], const double b[3], double out[3])
+{
+    out[0] = a[0] - b[0];
+    out[1] = a[1] - b[1];
+    out[2] = a[2] - b[2];
+}
+
+static inline double sn_dot(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+static inline void sn_cross(const double a[3], const double b[3], double out[3])
+{
+    out[0] = a[1] * b[2] - a[2] * b[1];
+    out[1] = a[2] * b[0] - a[0] * b[2];
+    out[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+static inline double sn_length(const double a[3])
+{
+    return sqrt(sn_dot(a, a));
+}
+
+static inline double sn_distance_squared(const double a[3], const double b[3])
+{
+    double d[3];
+    sn_subtract(a, b, d);
+    return sn_dot(d, d);
+}
+
+/* Six times the signed volume of the tet a, b, c, d. */
+static inline double sn_volume_six(const double a[3], const double b[3], const double c[3], const double d[3])
+{
+    double u[3], v[3], w[3], n[3];
+    sn_subtract(b, a, u);
+    sn_subtract(c, a, v);
+    sn_subtract(d, a, w);
+    sn_cross(u, v, n);
+    return sn_dot(n, w);
+}
+
+/* Squared distance from point to the segment a, b, which may be a single point. */
+static inline double sn_segment_distance_squared(const double point[3], const double a[3], const double b[3])
+{
+    double ab[3], ap[3];
+    sn_subtract(b, a, ab);
+    sn_subtract(point, a, ap);
+    double length = sn_dot(ab, ab);
+    double t = length > 0.0 ? sn_dot(ap, ab) / length : 0.0;
+    t = t < 0.0 ? 0.0 : (t > 1.0 ? 1.0 : t);
+    double d[3] = {ap[0] - t * ab[0], ap[1] - t * ab[1], ap[2] - t * ab[2]};
+    return sn_dot(d, d);
+}
+
+/* Squared distance from point to the triangle a, b, c; a degenerate triangle counts as its edges. */
+static inline double sn_triangle_distance_squared(const double point[3], const double a[3], const double b[3],
+                                                  const double c[3])
+{
+    double ab[3], ac[3], ap[3], n[3], q[3];
+    sn_subtract(b, a, ab);
+    sn_subtract(c, a, ac);
+    sn_subtract(point, a, ap);
+    sn_cross(ab, ac, n);
+    double area = sn_dot(n, n);
+    double longest = fmax(sn_dot(ab, ab), sn_dot(ac, ac));
+    if (area > 1e-24 * longest * longest) {
+        /* Over the triangle's inside the plane is nearest. */
+        sn_cross(ap, ac, q);
+        double v = sn_dot(q, n);
+        sn_cross(ab, ap, q);
+        double w = sn_dot(q, n);
+        if (v >= 0.0 && w >= 0.0 && v + w <= area) {
+            double height = sn_dot(ap, n);
+            return height * height / area;
+        }
+    }
+    double first = sn_segment_distance_squared(point, a, b);
+    double second = sn_segment_distance_squared(point, b, c);
+    double third = sn_segment_distance_squared(point, c, a);
+    return fmin(first, fmin(second, third));
+}
+
+#endif

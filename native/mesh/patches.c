@@ -1,0 +1,209 @@
+#include "mesh/patches.h"
+
+#include "base/memory.h"
+
+#include <stdlib.h>
+
+typedef struct Place {
+    double x[3];
+    int32_t vertex;
+} Place;
+
+static int compare_places(const void *left, const void *right)
+{
+    const Place *a = left, *b = right;
+    for (int axis = 0; axis < 3; axis++) {
+        if (a->x[axis] < b->x[axis] || a->x[axis] > b->x[axis]) {
+            return a->x[axis] < b->x[axis] ? -1 : 1;
+        }
+    }
+    return (a->vertex > b->vertex) - (a->vertex < b->vertex);
+}
+
+/* welded[i]: the lowest vertex at the place of vertex i. */
+static SnStatus vertices_weld(SnContext *context, const SnTriMesh *mesh, int32_t *welded)
+{
+    SnStatus status = SN_OK;
+    Place *places = NULL;
+    SN_TRY_NEW(context, places, mesh->vertex_count, Place);
+    for (size_t i = 0; i < mesh->vertex_count; i++) {
+        for (size_t axis = 0; axis < 3; axis++) {
+            places[i].x[axis] = mesh->positions[3 * i + axis];
+        }
+        places[i].vertex = (int32_t)i;
+    }
+    qsort(places, mesh->vertex_count, sizeof *places, compare_places);
+    for (size_t i = 0, first = 0; i < mesh->vertex_count; i++) {
+        for (int axis = 0; axis < 3; axis++) {
+            if (places[i].x[axis] > places[first].x[axis] || places[i].x[axis] < places[first].x[axis]) {
+                first = i;
+            }
+        }
+        welded[places[i].vertex] = places[first].vertex;
+    }
+cleanup:
+    sn_release(places);
+    return status;
+}
+
+typedef struct Edge {
+    int32_t low, high; /* welded vertices */
+    int32_t slot;      /* 3 * triangle + edge of the triangle */
+} Edge;
+
+static int compare_edges(const void *left, const void *right)
+{
+    const Edge *a = left, *b = right;
+    if (a->low != b->low) {
+        return a->low < b->low ? -1 : 1;
+    }
+    if (a->high != b->high) {
+        return a->high < b->high ? -1 : 1;
+    }
+    return (a->slot > b->slot) - (a->slot < b->slot);
+}
+
+typedef struct Topology {
+    const SnTriMesh *mesh;
+    int32_t *welded;  /* per vertex */
+    int32_t *twins;   /* per triangle and edge: the slot across; -1: none or several; -2: of a collapsed triangle */
+    int32_t *patches; /* per triangle: its patch, -1 before it is known */
+    uint8_t *flipped; /* per triangle */
+    int32_t *queue;   /* triangles in order of discovery, patch by patch */
+} Topology;
+
+static void slot_ends(const Topology *topology, size_t slot, int32_t *from, int32_t *to)
+{
+    const int32_t *corners = topology->mesh->triangles + 3 * (slot / 3);
+    *from = topology->welded[corners[slot % 3]];
+    *to = topology->welded[corners[(slot + 1) % 3]];
+}
+
+static SnStatus twins_find(SnContext *context, Topology *topology)
+{
+    SnStatus status = SN_OK;
+    Edge *edges = NULL;
+    size_t slot_count = 3 * topology->mesh->triangle_count, edge_count = 0;
+    SN_TRY_NEW(context, edges, slot_count, Edge);
+    for (size_t triangle = 0; triangle < topology->mesh->triangle_count; triangle++) {
+        int32_t from[3], to[3];
+        for (size_t i = 0; i < 3; i++) {
+            slot_ends(topology, 3 * triangle + i, from + i, to + i);
+        }
+        int collapsed = from[0] == to[0] || from[1] == to[1] || from[2] == to[2];
+        for (size_t i = 0; i < 3; i++) {
+            size_t slot = 3 * triangle + i;
+            topology->twins[slot] = collapsed ? -2 : -1;
+            if (!collapsed) {
+                int ascending = from[i] < to[i];
+                edges[edge_count++] = (Edge){ascending ? from[i] : to[i], ascending ? to[i] : from[i], (int32_t)slot};
+            }
+        }
+    }
+    qsort(edges, edge_count, sizeof *edges, compare_edges);
+    for (size_t begin = 0, end; begin < edge_count; begin = end) {
+        for (end = begin + 1; end < edge_count && edges[end].low == edges[begin].low && edges[end].high == edges[begin].high;) {
+            end++;
+        }
+        if (end - begin == 2) {
+            topology->twins[edges[begin].slot] = edges[begin + 1].slot;
+            topology->twins[edges[begin + 1].slot] = edges[begin].slot;
+        }
+    }
+cleanup:
+    sn_release(edges);
+    return status;
+}
+
+/* Collects the patch of the triangle at queue[begin], turning neighbours to agree; returns the end of its part of the
+   queue and whether it can be oriented and has an open border. */
+static size_t patch_grow(Topology *topology, size_t begin, int32_t patch, int *oriented, int *open)
+{
+    size_t end = begin + 1;
+    *oriented = 1;
+    *open = 0;
+    topology->patches[topology->queue[begin]] = patch;
+    for (size_t next = begin; next < end; next++) {
+        size_t triangle = (size_t)topology->queue[next];
+        for (size_t slot = 3 * triangle; slot < 3 * triangle + 3; slot++) {
+            if (topology->twins[slot] < 0) {
+                *open = 1;
+                continue;
+            }
+            size_t twin = (size_t)topology->twins[slot], neighbour = twin / 3;
+            int32_t from, to, twin_from, twin_to;
+            slot_ends(topology, slot, &from, &to);
+            slot_ends(topology, twin, &twin_from, &twin_to);
+            uint8_t flip = (uint8_t)(topology->flipped[triangle] ^ (from == twin_from));
+            if (topology->patches[neighbour] < 0) {
+                topology->patches[neighbour] = patch;
+                topology->flipped[neighbour] = flip;
+                topology->queue[end++] = (int32_t)neighbour;
+            } else if (topology->flipped[neighbour] != flip) {
+                *oriented = 0;
+            }
+        }
+    }
+    return end;
+}
+
+static void patch_keep(const Topology *topology, size_t begin, size_t end, SnPatches *patches)
+{
+    for (size_t i = begin; i < end; i++) {
+        size_t triangle = (size_t)topology->queue[i];
+        const int32_t *corners = topology->mesh->triangles + 3 * triangle;
+        int32_t *out = patches->triangles + 3 * patches->triangle_count++;
+        out[0] = corners[0];
+        out[1] = corners[topology->flipped[triangle] ? 2 : 1];
+        out[2] = corners[topology->flipped[triangle] ? 1 : 2];
+    }
+    patches->starts[++patches->patch_count] = (int32_t)patches->triangle_count;
+}
+
+SnStatus sn_patches_build(SnContext *context, const SnTriMesh *mesh, SnPatches *patches)
+{
+    SnStatus status = SN_OK;
+    Topology topology = {.mesh = mesh};
+    size_t triangle_count = mesh->triangle_count, end = 0;
+    *patches = (SnPatches){0};
+    SN_TRY_NEW(context, topology.welded, mesh->vertex_count, int32_t);
+    SN_TRY_NEW(context, topology.twins, 3 * triangle_count, int32_t);
+    SN_TRY_NEW(context, topology.patches, triangle_count, int32_t);
+    SN_TRY_NEW(context, topology.flipped, triangle_count, uint8_t);
+    SN_TRY_NEW(context, topology.queue, triangle_count, int32_t);
+    SN_TRY_NEW(context, patches->starts, triangle_count + 1, int32_t);
+    SN_TRY_NEW(context, patches->triangles, 3 * triangle_count, int32_t);
+    SN_TRY(vertices_weld(context, mesh, topology.welded));
+    SN_TRY(twins_find(context, &topology));
+    for (size_t i = 0; i < triangle_count; i++) {
+        topology.patches[i] = -1;
+    }
+    for (size_t i = 0; i < triangle_count; i++) {
+        if (topology.patches[i] < 0 && topology.twins[3 * i] != -2) {
+            size_t begin = end;
+            int oriented, open;
+            topology.queue[begin] = (int32_t)i;
+            end = patch_grow(&topology, begin, (int32_t)patches->patch_count, &oriented, &open);
+            if (oriented && open) {
+                patch_keep(&topology, begin, end, patches);
+            }
+        }
+    }
+cleanup:
+    sn_release(topology.welded);
+    sn_release(topology.twins);
+    sn_release(topology.patches);
+    sn_release(topology.flipped);
+    sn_release(topology.queue);
+    if (status != SN_OK) {
+        sn_patches_clear(patches);
+    }
+    return status;
+}
+
+void sn_patches_clear(SnPatches *patches)
+{
+    sn_release(patches->starts);
+    sn_release(patches->triangles);
+    *patches = (SnPatches){0};
+}

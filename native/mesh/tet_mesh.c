@@ -1,0 +1,215 @@
+#include "mesh/tet_mesh.h"
+
+#include "base/memory.h"
+#include "mesh/geometry.h"
+
+#include <stdlib.h>
+
+/* Face i lies opposite vertex i and looks outwards. */
+static const int FACES[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};
+
+SnStatus sn_tet_mesh_init(SnContext *context, size_t vertex_count, size_t tet_count, SnTetMesh *mesh)
+{
+    SnStatus status = SN_OK;
+    *mesh = (SnTetMesh){0};
+    SN_TRY_NEW(context, mesh->positions, 3 * vertex_count, double);
+    SN_TRY_NEW(context, mesh->tets, 4 * tet_count, int32_t);
+    mesh->vertex_count = vertex_count;
+    mesh->tet_count = tet_count;
+cleanup:
+    if (status != SN_OK) {
+        sn_tet_mesh_clear(mesh);
+    }
+    return status;
+}
+
+void sn_tet_mesh_clear(SnTetMesh *mesh)
+{
+    sn_release(mesh->positions);
+    sn_release(mesh->tets);
+    *mesh = (SnTetMesh){0};
+}
+
+SnStatus sn_tet_mesh_check(SnContext *context, const SnTetMesh *mesh)
+{
+    if (mesh->vertex_count == 0 || mesh->tet_count == 0) {
+        return sn_context_fail(context, SN_BAD_INPUT, "The cage has no tets: build it again.");
+    }
+    for (size_t i = 0; i < 3 * mesh->vertex_count; i++) {
+        if (!isfinite(mesh->positions[i])) {
+            return sn_context_fail(context, SN_BAD_INPUT, "Cage vertex %zu is not at a finite place: build the cage again.",
+                                   i / 3);
+        }
+    }
+    for (size_t i = 0; i < 4 * mesh->tet_count; i++) {
+        if (mesh->tets[i] < 0 || (size_t)mesh->tets[i] >= mesh->vertex_count) {
+            return sn_context_fail(context, SN_BAD_INPUT, "Tet %zu names vertex %ld, which the cage does not have.", i / 4,
+                                   (long)mesh->tets[i]);
+        }
+    }
+    for (size_t tet = 0; tet < mesh->tet_count; tet++) {
+        if (!(sn_tet_mesh_volume(mesh, mesh->positions, tet) > 0.0)) {
+            return sn_context_fail(context, SN_BAD_INPUT, "Tet %zu of the cage is flat or inverted: build the cage again.", tet);
+        }
+    }
+    return SN_OK;
+}
+
+static void tet_corners(const SnTetMesh *mesh, const double *positions, size_t tet, const double *corners[4])
+{
+    for (size_t i = 0; i < 4; i++) {
+        corners[i] = positions + 3 * (size_t)mesh->tets[4 * tet + i];
+    }
+}
+
+double sn_tet_mesh_volume(const SnTetMesh *mesh, const double *positions, size_t tet)
+{
+    const double *x[4];
+    tet_corners(mesh, positions, tet, x);
+    return sn_volume_six(x[0], x[1], x[2], x[3]) / 6.0;
+}
+
+double sn_tet_mesh_min_dihedral(const SnTetMesh *mesh)
+{
+    double largest_cosine = -1.0;
+    for (size_t tet = 0; tet < mesh->tet_count; tet++) {
+        const double *x[4];
+        double normals[4][3];
+        tet_corners(mesh, mesh->positions, tet, x);
+        for (int i = 0; i < 4; i++) {
+            double u[3], v[3];
+            sn_subtract(x[FACES[i][1]], x[FACES[i][0]], u);
+            sn_subtract(x[FACES[i][2]], x[FACES[i][0]], v);
+            sn_cross(u, v, normals[i]);
+        }
+        for (int i = 0; i < 4; i++) {
+            for (int j = 0; j < i; j++) {
+                double lengths = sn_length(normals[i]) * sn_length(normals[j]);
+                double cosine = lengths > 0.0 ? -sn_dot(normals[i], normals[j]) / lengths : 1.0;
+                largest_cosine = fmax(largest_cosine, cosine);
+            }
+        }
+    }
+    return acos(fmin(1.0, largest_cosine)) * 180.0 / SN_PI;
+}
+
+/* A face with sorted corners, so that the two sides of an inner face become neighbours in the sorted list. */
+typedef struct FaceKey {
+    int32_t corners[3];
+    int32_t slot; /* 4 * tet + face */
+} FaceKey;
+
+static int compare_face_keys(const void *left, const void *right)
+{
+    const FaceKey *a = left, *b = right;
+    for (int i = 0; i < 3; i++) {
+        if (a->corners[i] != b->corners[i]) {
+            return a->corners[i] < b->corners[i] ? -1 : 1;
+        }
+    }
+    return (a->slot > b->slot) - (a->slot < b->slot);
+}
+
+static FaceKey face_key(const SnTetMesh *mesh, size_t slot)
+{
+    FaceKey key;
+    for (int i = 0; i < 3; i++) {
+        key.corners[i] = mesh->tets[4 * (slot / 4) + (size_t)FACES[slot % 4][i]];
+    }
+    for (int i = 1; i < 3; i++) {
+        for (int j = i; j > 0 && key.corners[j] < key.corners[j - 1]; j--) {
+            int32_t swap = key.corners[j];
+            key.corners[j] = key.corners[j - 1];
+            key.corners[j - 1] = swap;
+        }
+    }
+    key.slot = (int32_t)slot;
+    return key;
+}
+
+static int same_face(const FaceKey *a, const FaceKey *b)
+{
+    return a->corners[0] == b->corners[0] && a->corners[1] == b->corners[1] && a->corners[2] == b->corners[2];
+}
+
+SnStatus sn_tet_mesh_boundary(SnContext *context, const SnTetMesh *mesh, SnTetBoundary *boundary)
+{
+    SnStatus status = SN_OK;
+    FaceKey *keys = NULL;
+    uint8_t *is_boundary = NULL;
+    size_t slot_count = 4 * mesh->tet_count;
+    *boundary = (SnTetBoundary){0};
+    SN_TRY_NEW(context, keys, slot_count, FaceKey);
+    SN_TRY_NEW(context, is_boundary, slot_count, uint8_t);
+    for (size_t slot = 0; slot < slot_count; slot++) {
+        keys[slot] = face_key(mesh, slot);
+    }
+    qsort(keys, slot_count, sizeof *keys, compare_face_keys);
+    size_t face_count = 0;
+    for (size_t i = 0; i < slot_count; i++) {
+        int shared = (i > 0 && same_face(keys + i, keys + i - 1)) ||
+                     (i + 1 < slot_count && same_face(keys + i, keys + i + 1));
+        if (!shared) {
+            is_boundary[keys[i].slot] = 1;
+            face_count++;
+        }
+    }
+    SN_TRY_NEW(context, boundary->faces, 3 * face_count, int32_t);
+    SN_TRY_NEW(context, boundary->tets, face_count, int32_t);
+    for (size_t slot = 0; slot < slot_count; slot++) {
+        if (is_boundary[slot]) {
+            for (size_t i = 0; i < 3; i++) {
+                boundary->faces[3 * boundary->face_count + i] =
+                    mesh->tets[4 * (slot / 4) + (size_t)FACES[slot % 4][i]];
+            }
+            boundary->tets[boundary->face_count++] = (int32_t)(slot / 4);
+        }
+    }
+cleanup:
+    sn_release(keys);
+    sn_release(is_boundary);
+    if (status != SN_OK) {
+        sn_tet_boundary_clear(boundary);
+    }
+    return status;
+}
+
+void sn_tet_boundary_clear(SnTetBoundary *boundary)
+{
+    sn_release(boundary->faces);
+    sn_release(boundary->tets);
+    *boundary = (SnTetBoundary){0};
+}
+
+static int32_t find_root(int32_t *parents, int32_t vertex)
+{
+    while (parents[vertex] != vertex) {
+        parents[vertex] = parents[parents[vertex]];
+        vertex = parents[vertex];
+    }
+    return vertex;
+}
+
+SnStatus sn_tet_mesh_components(SnContext *context, const SnTetMesh *mesh, int32_t *labels, size_t *component_count)
+{
+    SnStatus status = SN_OK;
+    int32_t *parents = NULL;
+    SN_TRY_NEW(context, parents, mesh->vertex_count, int32_t);
+    for (size_t i = 0; i < mesh->vertex_count; i++) {
+        parents[i] = (int32_t)i;
+    }
+    for (size_t i = 0; i < 4 * mesh->tet_count; i++) {
+        int32_t a = find_root(parents, mesh->tets[i]);
+        int32_t b = find_root(parents, mesh->tets[i - i % 4]);
+        /* The smaller index is the root, so that it is met first below. */
+        parents[a > b ? a : b] = a > b ? b : a;
+    }
+    *component_count = 0;
+    for (size_t i = 0; i < mesh->vertex_count; i++) {
+        int32_t root = find_root(parents, (int32_t)i);
+        labels[i] = root == (int32_t)i ? (int32_t)(*component_count)++ : labels[root];
+    }
+cleanup:
+    sn_release(parents);
+    return status;
+}
