@@ -323,6 +323,16 @@ class BuildNative(Command):
     def run(self) -> None:
         build()
 
+    # The package data of main() carries everything, so there is nothing to add for these.
+    def get_source_files(self) -> list[str]:
+        return []
+
+    def get_outputs(self) -> list[str]:
+        return []
+
+    def get_output_mapping(self) -> dict[str, str]:
+        return {}
+
 
 class NativeDistribution(Distribution):
     def has_ext_modules(self) -> bool:
