@@ -88,6 +88,8 @@ class _Surface:
             self.positions[corners[:, 2]] - self.positions[corners[:, 0]],
         )
         area = np.linalg.norm(crossed, axis=1) / 6.0
+        normals = np.stack([np.bincount(corners.ravel(), np.repeat(c, 3), count) for c in crossed.T], axis=1)
+        self.normals = normals / np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)
         self.areas = np.bincount(corners.ravel(), np.repeat(area, 3), count) if len(corners) else np.ones(count)
         if self.areas.sum() <= 0.0:
             self.areas = np.ones(count)
@@ -130,10 +132,14 @@ def _rigged(surface: _Surface, radius: Floats, bones: list[Segment], skin: Float
     distances = np.stack([_segment_distance(surface.positions, bone) for bone in bones], axis=1)
     soft = _soft_bones(surface, radius, bones, distances, skin)
     owner, distance = _owners(distances, skin)
-    firm = _firm_parts(surface, radius, bones, owner, distance, soft)
+    firm = _firm_parts(surface, radius, bones, owner, soft)
     hanging = _hanging_parts(surface, bones, owner, soft)
 
-    # Softness of the rest by distance from bone: what is usual on this body is firm, what is far is free.
+    # Softness of the rest by distance from bone: what is usual on this body is firm, what is far is free. Thick parts
+    # count as farther than thin ones, and what hangs below (a belly) as farther than what lies on top (a back).
+    thick = radius / max(surface.percentile(radius, 0.9), 1e-12)
+    distance = distance * (0.4 + 0.6 * np.minimum(thick, 1.0))
+    distance = distance * (1.0 - 0.4 * surface.smooth_over(surface.normals[:, 2], 0.05 * surface.size))
     body = ~firm & np.isnan(hanging)
     if not body.any():
         body = np.isnan(hanging) | True
@@ -235,7 +241,7 @@ def _soft_bones(
 
 
 def _firm_parts(
-    surface: _Surface, radius: Floats, bones: list[Segment], owner: Ints, distance: Floats, soft: npt.NDArray[np.bool_]
+    surface: _Surface, radius: Floats, bones: list[Segment], owner: Ints, soft: npt.NDArray[np.bool_]
 ) -> npt.NDArray[np.bool_]:
     """Vertices of the parts that a bone ends in, without what sticks out thin and far (ears)."""
     firm = np.zeros(len(owner), dtype=bool)
@@ -253,8 +259,13 @@ def _firm_parts(
         # A part that ends (hand) has a short border for its area; a patch of the trunk has a long one.
         if not named and border > 2.2 * np.sqrt(surface.areas[part].sum()):
             continue
-        usual_radius, usual_distance = np.median(radius[part]), np.median(distance[part])
-        ear = part & (radius < 0.5 * usual_radius) & (distance > 1.5 * usual_distance)
+        # One that is most of the body (a slime's head) is no extremity.
+        if surface.share(part) > 0.35:
+            continue
+        # Sideways only: fingers lie beyond the end of their bone.
+        aside = _segment_distance(surface.positions, bone, endless=True)
+        usual_radius, usual_distance = np.median(radius[part]), np.median(aside[part])
+        ear = part & (radius < 0.5 * usual_radius) & (aside > 1.5 * usual_distance)
         firm |= part & ~ear
     return firm
 
@@ -338,9 +349,10 @@ def _length(bone: Segment) -> float:
     return float(np.linalg.norm(np.subtract(bone.tail, bone.head)))
 
 
-def _segment_distance(points: Floats, bone: Segment) -> Floats:
+def _segment_distance(points: Floats, bone: Segment, endless: bool = False) -> Floats:
+    """Distance from the bone, or (endless) from the ray that it starts."""
     head, axis = np.array(bone.head), np.subtract(bone.tail, bone.head)
-    t = np.clip((points - head) @ axis / max(float(axis @ axis), 1e-30), 0.0, 1.0)
+    t = np.clip((points - head) @ axis / max(float(axis @ axis), 1e-30), 0.0, np.inf if endless else 1.0)
     return np.linalg.norm(points - head - t[:, None] * axis, axis=1)
 
 
