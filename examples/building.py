@@ -101,7 +101,7 @@ def bind_armature(ob: Any, armature: Any) -> None:
 
 @contextmanager
 def linear_keys() -> Iterator[None]:
-    """Keys set inside are linear: F-curves of an action are reached differently in each Blender, this preference is not."""
+    """Keys set inside are linear. A preference, because F-curves are reached differently in each Blender."""
     edit = bpy.context.preferences.edit
     before = edit.keyframe_new_interpolation_type
     edit.keyframe_new_interpolation_type = "LINEAR"

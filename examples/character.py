@@ -1,8 +1,8 @@
 """The example character: the young elephant of calf_mesh.py with its rig, skin weights and animation.
 
-It walks in, stops, crouches, jumps, lands with a squash and holds its last pose. Deform bones carry spine, head and legs
-and only the roots of trunk, ears and tail: their tips, the belly and the cheeks are stiff in the input, for physics to
-move. Feet stand still while they are planted (two-bone IK solved here, every frame keyed, no constraints in the file).
+It walks in, stops, crouches, jumps, lands with a squash and holds its last pose. Deform bones carry spine, head and
+legs and only the roots of trunk, ears and tail: their tips, the belly and the cheeks are stiff in the input, for
+physics to move. Feet stand still while they are planted (two-bone IK solved here, every frame keyed, no constraints).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Pictures of a bake: contact sheets, single pictures, films. Input beside result beside a heat map of added motion.
 
-Works headless in Blender 3.4 and later on any object whose Sinew modifier plays a bake (without one, input and result are
-the same). From the command line, on a saved file:
+Works headless in Blender 3.4 and later on any object whose Sinew modifier plays a bake (without one, input and result
+are the same). From the command line, on a saved file:
 
     python pictures.py FILE.blend OBJECT OUT.png [frame ...]
 """
@@ -28,19 +28,20 @@ def contact_sheet(
     columns: Sequence[str] = ("input", "result", "heat"),
     cell: tuple[int, int] = (420, 340),
     turn: float = 52.0,
-    per_row: int = 1,
 ) -> dict[str, float]:
     """Rows of chosen frames. Returns the added motion over them, as fractions of size: largest and rms."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     rows, added, size = [], [], 1.0
     with tempfile.TemporaryDirectory() as folder:
+        # The first row carries the titles, the last one the legend.
+        kinds = ((True, False), (False, False), (False, True)) if len(frames) > 1 else ((True, True),)
         stages = [
             Stage(ob, frames, columns, cell=cell, turn=turn, header=first, legend=last and "heat" in columns)
-            for first, last in (((True, True),) if len(frames) <= per_row else ((True, False), (False, False), (False, True)))
+            for first, last in kinds
         ]
         for i, frame in enumerate(frames):
-            stage = stages[0 if i < per_row else -1 if i >= len(frames) - per_row else 1]
+            stage = stages[0 if i == 0 else -1 if i == len(frames) - 1 else 1]
             size = stage.size
             added.append(stage.show(frame).added / size)
             label = stage.write(f"frame {frame}", -0.47, stage.half_height - stage.band - 0.16, 0.12, "LEFT")
@@ -50,9 +51,7 @@ def contact_sheet(
             rows.append(read_picture(picture))
         for stage in stages:
             stage.close()
-    lines = [rows[i : i + per_row] for i in range(0, len(rows), per_row)]
-    lines[-1] += [np.full_like(rows[-1], 0.9)] * (per_row - len(lines[-1]))
-    write_picture(path, np.concatenate([np.concatenate(line, axis=1) for line in lines]))
+    write_picture(path, np.concatenate(rows))
     everything = np.concatenate(added)
     return {"largest": float(everything.max()), "rms": float(np.sqrt((everything**2).mean()))}
 

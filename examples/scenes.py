@@ -12,9 +12,20 @@ from typing import Any
 
 import bpy
 import numpy as np
-from building import BoneSpec, add_armature, add_mesh, bind_armature, move_keys, pose_key, reset_scene, set_frames
+from building import (
+    BoneSpec,
+    add_armature,
+    add_colors,
+    add_mesh,
+    bind_armature,
+    move_keys,
+    pose_key,
+    reset_scene,
+    set_frames,
+)
 
 __all__ = [
+    "add_surroundings",
     "build_ball",
     "build_blob",
     "build_block",
@@ -30,6 +41,25 @@ def build_character(name: str = "Calf") -> Any:
     from character import build_character as build
 
     return build(name)
+
+
+def add_surroundings(ob: Any) -> None:
+    """Ground, sun and a camera that follows a rigged character, for a file to be opened and rendered."""
+    scene = bpy.context.scene
+    ground = np.array([(-8, -8, 0), (8, -8, 0), (8, 8, 0), (-8, 8, 0)], float)
+    add_colors(add_mesh("Ground", ground, [(0, 1, 2, 3)], smooth=False), "Color", np.full((4, 3), 0.6))
+    sun = bpy.data.objects.new("Sun", bpy.data.lights.new("Sun", "SUN"))
+    sun.data.energy, sun.data.angle, sun.rotation_euler = 3.0, 0.2, (0.7, 0.2, 0.6)
+    camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
+    camera.data.lens, camera.location = 50.0, (5.2, -3.2, 1.7)
+    for new in (sun, camera):
+        scene.collection.objects.link(new)
+    aim = camera.constraints.new("TRACK_TO")
+    aim.target, aim.subtarget = ob.parent, "body"
+    scene.camera = camera
+    scene.render.engine = "BLENDER_WORKBENCH"
+    scene.render.resolution_x, scene.render.resolution_y = 1280, 720
+    scene.display.shading.color_type = "VERTEX"
 
 
 def build_block(size: tuple[float, float, float] = (1.0, 1.0, 1.0), divisions: int = 6, frames: int = 48) -> Any:

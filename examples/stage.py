@@ -1,8 +1,8 @@
 """A small stage that shows an animated object several times side by side: input, result, heat map of added motion.
 
 The stage is a scene of its own: copies of the evaluated mesh stand in a row across an orthographic camera, so every
-column is seen from the same side, and nothing of the file's own cameras, lights or render settings matters. Everything is
-scaled so that the object's size (diagonal of its bounding box) is 2. Rendered by Workbench: headless, software GL, no light set-up.
+column is seen from the same side, and nothing of the file's own cameras, lights or render settings matters. Everything
+is scaled so that the object's size (diagonal of its bounding box) is 2. Rendered by Workbench: headless, software GL.
 """
 
 from __future__ import annotations
@@ -188,7 +188,7 @@ class Stage:
         steps = np.asarray(frames, float)
         near = np.exp(-0.5 * ((steps[:, None] - steps[None]) / 8.0) ** 2)
         path = near @ path / near.sum(1, keepdims=True)
-        self.path = {frame: place for frame, place in zip(frames, path)}
+        self.path = dict(zip(frames, path))
         low = np.min([b[0] - spread @ c for b, c in zip(boxes, path)], axis=0) / self.size * SIZE
         high = np.max([b[1] - spread @ c for b, c in zip(boxes, path)], axis=0) / self.size * SIZE
         self.low, self.high = low - 0.06 * SIZE, high + 0.04 * SIZE

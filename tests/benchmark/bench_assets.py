@@ -1,0 +1,157 @@
+"""What `make bench-assets` runs: bakes every action of the models in ../shared/assets with default settings.
+
+Writes build/bench/assets.md and assets.csv, files and contact sheets into build/bench-assets/, and exits non-zero when
+a bake breaks a condition. Without the models it says so and succeeds. Names of models limit it to these:
+
+    python tests/benchmark/bench_assets.py [--no-pictures] [trex cow ...]
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "examples"), str(ROOT / "addon")]
+
+import assets  # noqa: E402
+import bpy  # noqa: E402
+import demo  # noqa: E402
+import pictures  # noqa: E402
+
+OUT = ROOT / "build" / "bench-assets"
+TABLES = ROOT / "build" / "bench"
+VISIBLE = 0.002  # rms of added motion on the free part, fraction of size
+FOLLOWED = 1e-4  # largest distance of a followed vertex from the input, fraction of size
+COLUMNS = {
+    "model": "model",
+    "action": "action",
+    "frames": "frames",
+    "vertices": "vertices",
+    "tets": "tets",
+    "fit": "fit rms %",
+    "fit_max": "fit max %",
+    "follow": "follow max %",
+    "added": "added rms %",
+    "added_max": "added max %",
+    "free": "free vertices",
+    "inverted_fit": "inverted tets, fit",
+    "inverted": "inverted tets, simulated",
+    "inverted_only": "samples inverted by us",
+    "substeps": "substeps a frame",
+    "rounds": "Newton rounds a frame",
+    "restarts": "restarts",
+    "seconds": "s a frame",
+    "memory": "peak MB",
+    "verdict": "verdict",
+}
+
+
+def bake_action(model: assets.Model, action: str) -> tuple[dict[str, Any], Path]:
+    folder = OUT / model.key
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / f"{action}.blend"
+    ob = assets.load(model)
+    assets.play(ob, action)
+    bpy.ops.wm.save_as_mainfile(filepath=str(file))
+    report = demo.bake(file, model.object, folder / f"{action}.json")
+    row: dict[str, Any] = {"model": model.key, "action": action}
+    if report is None:
+        return {**row, "verdict": "the bake failed"}, file
+    samples = max(report["samples"], 1)
+    row |= {
+        "frames": report["frames"],
+        "vertices": report["vertices"],
+        "tets": report["tets"],
+        "fit": 100 * report["fit_error"]["rms_relative"],
+        "fit_max": 100 * report["fit_error"]["max_relative"],
+        "follow": 100 * report["follow_error"]["max_relative"],
+        "added": 100 * report["added_motion"]["rms_relative"],
+        "added_max": 100 * report["added_motion"]["max_relative"],
+        "free": report["added_motion"]["free_vertices"],
+        "inverted_fit": report["inverted_tets"]["fitted"],
+        "inverted": report["inverted_tets"]["simulated"],
+        "inverted_only": report["inverted_tets"]["samples_simulated_only"],
+        "substeps": report["substeps"]["total"] / samples,
+        "rounds": report["newton_rounds"]["total"] / samples,
+        "restarts": len(report["restarts"]),
+        "seconds": report["seconds"]["total"] / samples,
+        "memory": (report["peak_memory"] or 0) / 2**20,
+    }
+    return {**row, "verdict": "; ".join(broken_conditions(model, report)) or "good"}, file
+
+
+def broken_conditions(model: assets.Model, report: dict[str, Any]) -> list[str]:
+    broken = []
+    added, follow = report["added_motion"]["rms_relative"], report["follow_error"]["max_relative"]
+    numbers = [added, report["added_motion"]["max_relative"], follow, *report["fit_error"]["max_per_sample"]]
+    if not all(math.isfinite(number) for number in numbers):
+        broken.append("not finite")
+    if not added > VISIBLE:
+        broken.append(f"added motion {added:.2%} rms")
+    if not follow <= FOLLOWED:
+        broken.append(f"followed vertices off by {follow:.3%}")
+    if report["inverted_tets"]["samples_simulated_only"]:
+        broken.append("inverted tets where the fit has none")
+    if not report["fit_error"]["rms_relative"] < model.fit_limit:
+        broken.append(f"fit error {report['fit_error']['rms_relative']:.2%} rms")
+    return broken
+
+
+def show(model: assets.Model, file: Path, action: str) -> None:
+    """A contact sheet of six frames, the one with the most added motion of the bake among them."""
+    bpy.ops.wm.open_mainfile(filepath=str(file))
+    scene = bpy.context.scene
+    frames = pictures.spread_frames(scene.frame_start, scene.frame_end, 6)
+    with demo.Quiet():
+        pictures.contact_sheet(bpy.data.objects[model.object], frames, OUT / f"{model.key}.png", turn=model.turn)
+    print(f"{model.key}: {OUT / model.key}.png shows {action}")
+
+
+def write_tables(rows: list[dict[str, Any]]) -> None:
+    TABLES.mkdir(parents=True, exist_ok=True)
+    with open(TABLES / "assets.csv", "w", newline="") as stream:
+        writer = csv.DictWriter(stream, list(COLUMNS))
+        writer.writeheader()
+        writer.writerows(rows)
+    lines = ["| " + " | ".join(COLUMNS.values()) + " |", "|" + "---|" * len(COLUMNS)]
+    lines += ["| " + " | ".join(cell(row.get(key, "")) for key in COLUMNS) + " |" for row in rows]
+    (TABLES / "assets.md").write_text("\n".join(lines) + "\n")
+
+
+def cell(value: Any) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+def main(arguments: list[str]) -> int:
+    if not assets.available():
+        print(f"skipped: the models are not in {assets.FOLDER}")
+        return 0
+    keys = [argument for argument in arguments if not argument.startswith("--")]
+    models = [assets.find(key) for key in keys] if keys else list(assets.MODELS)
+    rows: list[dict[str, Any]] = []
+    for model in models:
+        done = []
+        for action in assets.actions(assets.load(model)):
+            row, file = bake_action(model, action)
+            print(json.dumps({key: cell(value) for key, value in row.items()}), flush=True)
+            rows.append(row)
+            done.append((row.get("added", -1.0), file, action))
+            write_tables(rows)
+        _, file, action = max(done)
+        if "--no-pictures" not in arguments and (file.parent / f"{action}.json").is_file():
+            show(model, file, action)
+    bad = [row for row in rows if row["verdict"] != "good"]
+    for row in bad:
+        print(f"{row['model']} {row['action']}: {row['verdict']}")
+    print(f"{len(rows) - len(bad)} of {len(rows)} bakes good; {os.path.relpath(TABLES / 'assets.md')}")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
