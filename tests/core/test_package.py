@@ -99,11 +99,14 @@ def test_presets_are_copied_into_the_package():
     assert (comparison.left_only, comparison.right_only, comparison.diff_files) == ([], [], [])
 
 
-def test_the_module_carries_the_version_of_the_manifest():
+def test_every_place_names_the_version_of_the_manifest():
     with open(PACKAGE / "blender_manifest.toml", "rb") as file:
         version = tomllib.load(file)["version"]
+    from sinew import _native, bl_info
+
     assert re.fullmatch(r"\d+\.\d+\.\d+", version)
-    assert version.encode() + b"\0" in MODULE.read_bytes()
+    assert _native.__version__ == version
+    assert ".".join(str(part) for part in bl_info["version"]) == version
 
 
 def test_blender_accepts_the_manifest():
