@@ -11,6 +11,7 @@
 #define CUT_ROUNDS 6
 #define CUT_ACCURACY 0.01      /* cells */
 #define FACE_REACH 0.56        /* cells: no place of a lattice tet is farther from its nearest vertex */
+#define TIE 1e-3               /* cells: the surface halfway between two lattice points must not let the flood through */
 #define POINTS_PER_CHUNK 2048
 
 enum { UNKNOWN = 0, OUTSIDE = 1, FILLED = 2 };
@@ -22,7 +23,7 @@ static SnStatus flood(SnContext *context, const SnEnvelope *envelope, const SnDi
     const SnLattice *lattice = envelope->lattice;
     size_t point_count = sn_lattice_point_count(lattice), depth = 0;
     int32_t *stack = NULL;
-    float offset = (float)envelope->offset;
+    float offset = (float)(envelope->offset + TIE);
     SN_TRY_NEW(context, stack, point_count, int32_t);
     for (size_t point = 0; point < point_count; point++) {
         int32_t place[3];
@@ -62,6 +63,9 @@ cleanup:
 /* A patch thinner than a cell holds no lattice point that its own envelope does not hold already. */
 static int patch_has_room(const double *corners, size_t triangle_count)
 {
+    if (triangle_count < 2) {
+        return 0;
+    }
     double low[3], high[3];
     for (int axis = 0; axis < 3; axis++) {
         low[axis] = high[axis] = corners[axis];

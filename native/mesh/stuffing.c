@@ -2,7 +2,6 @@
 
 #include "base/memory.h"
 #include "mesh/geometry.h"
-#include "mesh/surface_nodes.h"
 
 #include <string.h>
 
@@ -181,6 +180,31 @@ cleanup:
     return status;
 }
 
+static int is_odd(int a, int b, int c, int d)
+{
+    return ((a > b) + (a > c) + (a > d) + (b > c) + (b > d) + (c > d)) % 2;
+}
+
+static double worst_angle(const Stuffing *stuffing, const int32_t first[4], const int32_t second[4])
+{
+    return fmin(sn_tet_min_dihedral(stuffing->positions, first), sn_tet_min_dihedral(stuffing->positions, second));
+}
+
+/* What a wedge leaves between p and the outer quad of its four cuts. The quad belongs to this cell alone, so the diagonal
+   with the better angles is free to take. */
+static SnStatus stuff_outer_quad(Stuffing *stuffing, int32_t p, const int32_t quad[4])
+{
+    SnStatus status = SN_OK;
+    const int32_t *c = quad;
+    const int32_t tets[2][2][4] = {{{p, c[0], c[1], c[2]}, {p, c[0], c[2], c[3]}},
+                                   {{p, c[0], c[1], c[3]}, {p, c[1], c[2], c[3]}}};
+    int second = worst_angle(stuffing, tets[1][0], tets[1][1]) > worst_angle(stuffing, tets[0][0], tets[0][1]);
+    SN_TRY(tet_add(stuffing, tets[second][0]));
+    SN_TRY(tet_add(stuffing, tets[second][1]));
+cleanup:
+    return status;
+}
+
 /* Inside p, q of one kind, outside m, n of the other: a wedge with both diagonals from the same end. */
 static SnStatus stuff_wedge(Stuffing *stuffing, const Cell *cell, int p, int q, int m, int n)
 {
@@ -196,15 +220,9 @@ static SnStatus stuff_wedge(Stuffing *stuffing, const Cell *cell, int p, int q, 
     SN_TRY(cut_vertex(stuffing, cell->points[q], cell->points[m], &qm));
     SN_TRY(cut_vertex(stuffing, cell->points[q], cell->points[n], &qn));
     SN_TRY(emit(stuffing, cell, m, qm, n, qn, n, qn));
-    /* The outer quad belongs to this cell alone: its shorter diagonal makes the better tets. */
-    const double *x = stuffing->positions;
-    if (sn_distance_squared(x + 3 * pm, x + 3 * qn) <= sn_distance_squared(x + 3 * pn, x + 3 * qm)) {
-        SN_TRY(emit(stuffing, cell, q, qn, m, pm, n, pn));
-        SN_TRY(emit(stuffing, cell, q, qm, m, pm, n, qn));
-    } else {
-        SN_TRY(emit(stuffing, cell, q, qm, m, pm, n, pn));
-        SN_TRY(emit(stuffing, cell, q, qn, n, pn, m, qm));
-    }
+    /* Around the quad so that the tets on it come out positive: the cell is positive as p, q, m, n or as p, q, n, m. */
+    const int32_t ways[2][4] = {{pm, pn, qn, qm}, {pm, qm, qn, pn}};
+    SN_TRY(stuff_outer_quad(stuffing, cell->vertices[p], ways[is_odd(p, q, m, n)]));
 cleanup:
     return status;
 }
@@ -306,35 +324,44 @@ static void fill(int32_t *values, size_t count)
     }
 }
 
+SnStatus sn_stuffing_fill(SnContext *context, const SnSurfaceNodes *nodes, SnTetMesh *cage)
+{
+    SnStatus status = SN_OK;
+    size_t point_count = sn_lattice_point_count(nodes->lattice), cut_count = SN_LATTICE_DIRECTIONS * nodes->node_count;
+    Stuffing stuffing = {.context = context, .nodes = nodes, .vertex_capacity = 1024, .tet_capacity = 4096};
+    *cage = (SnTetMesh){0};
+    SN_TRY_NEW(context, stuffing.point_vertices, point_count, int32_t);
+    SN_TRY_NEW(context, stuffing.cut_vertices, cut_count, int32_t);
+    SN_TRY_NEW(context, stuffing.positions, 3 * stuffing.vertex_capacity, double);
+    SN_TRY_NEW(context, stuffing.tets, 4 * stuffing.tet_capacity, int32_t);
+    fill(stuffing.point_vertices, point_count);
+    fill(stuffing.cut_vertices, cut_count);
+    SN_TRY(stuff_cells(&stuffing));
+    SN_TRY(sn_tet_mesh_init(context, stuffing.vertex_count, stuffing.tet_count, cage));
+    for (size_t i = 0; i < stuffing.vertex_count; i++) {
+        sn_lattice_to_world(nodes->lattice, stuffing.positions + 3 * i, cage->positions + 3 * i);
+    }
+    memcpy(cage->tets, stuffing.tets, 4 * stuffing.tet_count * sizeof(int32_t));
+cleanup:
+    sn_release(stuffing.point_vertices);
+    sn_release(stuffing.cut_vertices);
+    sn_release(stuffing.positions);
+    sn_release(stuffing.tets);
+    return status;
+}
+
 SnStatus sn_stuffing_build(SnContext *context, const SnEnvelope *envelope, const SnDistanceField *field, SnTetMesh *cage)
 {
     SnStatus status = SN_OK;
-    const SnLattice *lattice = envelope->lattice;
     SnSurfaceNodes nodes = {0};
-    Stuffing stuffing = {.context = context, .nodes = &nodes, .vertex_capacity = 1024, .tet_capacity = 4096};
     *cage = (SnTetMesh){0};
     /* Six lattice tets to a point: refuse before the long work, not after. */
     if (envelope->inside_count > SN_STUFFING_LARGEST / 6) {
         return too_many_tets(context);
     }
     SN_TRY(sn_surface_nodes_build(context, envelope, field, &nodes));
-    SN_TRY_NEW(context, stuffing.point_vertices, sn_lattice_point_count(lattice), int32_t);
-    SN_TRY_NEW(context, stuffing.cut_vertices, SN_LATTICE_DIRECTIONS * nodes.node_count, int32_t);
-    SN_TRY_NEW(context, stuffing.positions, 3 * stuffing.vertex_capacity, double);
-    SN_TRY_NEW(context, stuffing.tets, 4 * stuffing.tet_capacity, int32_t);
-    fill(stuffing.point_vertices, sn_lattice_point_count(lattice));
-    fill(stuffing.cut_vertices, SN_LATTICE_DIRECTIONS * nodes.node_count);
-    SN_TRY(stuff_cells(&stuffing));
-    SN_TRY(sn_tet_mesh_init(context, stuffing.vertex_count, stuffing.tet_count, cage));
-    for (size_t i = 0; i < stuffing.vertex_count; i++) {
-        sn_lattice_to_world(lattice, stuffing.positions + 3 * i, cage->positions + 3 * i);
-    }
-    memcpy(cage->tets, stuffing.tets, 4 * stuffing.tet_count * sizeof(int32_t));
+    SN_TRY(sn_stuffing_fill(context, &nodes, cage));
 cleanup:
     sn_surface_nodes_clear(&nodes);
-    sn_release(stuffing.point_vertices);
-    sn_release(stuffing.cut_vertices);
-    sn_release(stuffing.positions);
-    sn_release(stuffing.tets);
     return status;
 }

@@ -4,12 +4,15 @@
 #ifndef SN_MESH_STUFFING_H
 #define SN_MESH_STUFFING_H
 
-#include "mesh/envelope.h"
+#include "mesh/surface_nodes.h"
 #include "mesh/tet_mesh.h"
 
 #define SN_STUFFING_LARGEST 5000000 /* tets */
 
-/* Builds the tets into `cage` (metres), which the caller clears. Two lattice points of the body that share a lattice
+/* Fills the body that the nodes bound with tets into `cage` (metres), which the caller clears. */
+SnStatus sn_stuffing_fill(SnContext *context, const SnSurfaceNodes *nodes, SnTetMesh *cage);
+
+/* Both steps: nodes, then tets. Two lattice points of the body that share a lattice
    edge are joined in the cage; moving points onto the boundary neither joins nor parts anything. */
 SnStatus sn_stuffing_build(SnContext *context, const SnEnvelope *envelope, const SnDistanceField *field, SnTetMesh *cage);
 

@@ -3,8 +3,6 @@
 #include "base/memory.h"
 #include "mesh/geometry.h"
 
-#include <stdlib.h>
-
 /* Face i lies opposite vertex i and looks outwards. */
 static const int FACES[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};
 
@@ -69,46 +67,40 @@ double sn_tet_mesh_volume(const SnTetMesh *mesh, const double *positions, size_t
     return sn_volume_six(x[0], x[1], x[2], x[3]) / 6.0;
 }
 
-double sn_tet_mesh_min_dihedral(const SnTetMesh *mesh)
+double sn_tet_min_dihedral(const double *positions, const int32_t corners[4])
 {
-    double largest_cosine = -1.0;
-    for (size_t tet = 0; tet < mesh->tet_count; tet++) {
-        const double *x[4];
-        double normals[4][3];
-        tet_corners(mesh, mesh->positions, tet, x);
-        for (int i = 0; i < 4; i++) {
-            double u[3], v[3];
-            sn_subtract(x[FACES[i][1]], x[FACES[i][0]], u);
-            sn_subtract(x[FACES[i][2]], x[FACES[i][0]], v);
-            sn_cross(u, v, normals[i]);
-        }
-        for (int i = 0; i < 4; i++) {
-            for (int j = 0; j < i; j++) {
-                double lengths = sn_length(normals[i]) * sn_length(normals[j]);
-                double cosine = lengths > 0.0 ? -sn_dot(normals[i], normals[j]) / lengths : 1.0;
-                largest_cosine = fmax(largest_cosine, cosine);
-            }
+    double normals[4][3], largest_cosine = -1.0;
+    for (int i = 0; i < 4; i++) {
+        const double *origin = positions + 3 * (size_t)corners[FACES[i][0]];
+        double u[3], v[3];
+        sn_subtract(positions + 3 * (size_t)corners[FACES[i][1]], origin, u);
+        sn_subtract(positions + 3 * (size_t)corners[FACES[i][2]], origin, v);
+        sn_cross(u, v, normals[i]);
+    }
+    for (int i = 0; i < 4; i++) {
+        for (int j = 0; j < i; j++) {
+            double lengths = sn_length(normals[i]) * sn_length(normals[j]);
+            double cosine = lengths > 0.0 ? -sn_dot(normals[i], normals[j]) / lengths : 1.0;
+            largest_cosine = fmax(largest_cosine, cosine);
         }
     }
     return acos(fmin(1.0, largest_cosine)) * 180.0 / SN_PI;
 }
 
-/* A face with sorted corners, so that the two sides of an inner face become neighbours in the sorted list. */
+double sn_tet_mesh_min_dihedral(const SnTetMesh *mesh)
+{
+    double smallest = 180.0;
+    for (size_t tet = 0; tet < mesh->tet_count; tet++) {
+        smallest = fmin(smallest, sn_tet_min_dihedral(mesh->positions, mesh->tets + 4 * tet));
+    }
+    return smallest;
+}
+
+/* A face with sorted corners, so that the two sides of an inner face are equal. */
 typedef struct FaceKey {
     int32_t corners[3];
     int32_t slot; /* 4 * tet + face */
 } FaceKey;
-
-static int compare_face_keys(const void *left, const void *right)
-{
-    const FaceKey *a = left, *b = right;
-    for (int i = 0; i < 3; i++) {
-        if (a->corners[i] != b->corners[i]) {
-            return a->corners[i] < b->corners[i] ? -1 : 1;
-        }
-    }
-    return (a->slot > b->slot) - (a->slot < b->slot);
-}
 
 static FaceKey face_key(const SnTetMesh *mesh, size_t slot)
 {
@@ -127,33 +119,57 @@ static FaceKey face_key(const SnTetMesh *mesh, size_t slot)
     return key;
 }
 
-static int same_face(const FaceKey *a, const FaceKey *b)
+/* Collects the faces by their lowest corner: starts[v]..starts[v+1]-1 are those of vertex v. */
+static void faces_bucket(const SnTetMesh *mesh, int32_t *starts, FaceKey *keys)
 {
-    return a->corners[0] == b->corners[0] && a->corners[1] == b->corners[1] && a->corners[2] == b->corners[2];
+    size_t slot_count = 4 * mesh->tet_count;
+    for (size_t slot = 0; slot < slot_count; slot++) {
+        starts[face_key(mesh, slot).corners[0] + 1]++;
+    }
+    for (size_t vertex = 0; vertex < mesh->vertex_count; vertex++) {
+        starts[vertex + 1] += starts[vertex];
+    }
+    /* Filling from the back moves each start to its place. */
+    for (size_t slot = slot_count; slot-- > 0;) {
+        FaceKey key = face_key(mesh, slot);
+        keys[--starts[key.corners[0] + 1]] = key;
+    }
+    for (size_t vertex = 0; vertex < mesh->vertex_count; vertex++) {
+        starts[vertex] = starts[vertex + 1];
+    }
+    starts[mesh->vertex_count] = (int32_t)slot_count;
+}
+
+/* Marks the faces without an equal one; returns their number. */
+static size_t faces_mark(const SnTetMesh *mesh, const int32_t *starts, const FaceKey *keys, uint8_t *is_boundary)
+{
+    size_t count = 0;
+    for (size_t vertex = 0; vertex < mesh->vertex_count; vertex++) {
+        for (int32_t i = starts[vertex]; i < starts[vertex + 1]; i++) {
+            int shared = 0;
+            for (int32_t j = starts[vertex]; j < starts[vertex + 1] && !shared; j++) {
+                shared = i != j && keys[i].corners[1] == keys[j].corners[1] && keys[i].corners[2] == keys[j].corners[2];
+            }
+            is_boundary[keys[i].slot] = (uint8_t)!shared;
+            count += !shared;
+        }
+    }
+    return count;
 }
 
 SnStatus sn_tet_mesh_boundary(SnContext *context, const SnTetMesh *mesh, SnTetBoundary *boundary)
 {
     SnStatus status = SN_OK;
     FaceKey *keys = NULL;
+    int32_t *starts = NULL;
     uint8_t *is_boundary = NULL;
     size_t slot_count = 4 * mesh->tet_count;
     *boundary = (SnTetBoundary){0};
     SN_TRY_NEW(context, keys, slot_count, FaceKey);
+    SN_TRY_NEW(context, starts, mesh->vertex_count + 1, int32_t);
     SN_TRY_NEW(context, is_boundary, slot_count, uint8_t);
-    for (size_t slot = 0; slot < slot_count; slot++) {
-        keys[slot] = face_key(mesh, slot);
-    }
-    qsort(keys, slot_count, sizeof *keys, compare_face_keys);
-    size_t face_count = 0;
-    for (size_t i = 0; i < slot_count; i++) {
-        int shared = (i > 0 && same_face(keys + i, keys + i - 1)) ||
-                     (i + 1 < slot_count && same_face(keys + i, keys + i + 1));
-        if (!shared) {
-            is_boundary[keys[i].slot] = 1;
-            face_count++;
-        }
-    }
+    faces_bucket(mesh, starts, keys);
+    size_t face_count = faces_mark(mesh, starts, keys, is_boundary);
     SN_TRY_NEW(context, boundary->faces, 3 * face_count, int32_t);
     SN_TRY_NEW(context, boundary->tets, face_count, int32_t);
     for (size_t slot = 0; slot < slot_count; slot++) {
@@ -167,6 +183,7 @@ SnStatus sn_tet_mesh_boundary(SnContext *context, const SnTetMesh *mesh, SnTetBo
     }
 cleanup:
     sn_release(keys);
+    sn_release(starts);
     sn_release(is_boundary);
     if (status != SN_OK) {
         sn_tet_boundary_clear(boundary);
