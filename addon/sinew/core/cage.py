@@ -1,0 +1,57 @@
+"""The cage: tets around any mesh, and the interpolation that carries the mesh."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .native import module
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int32]
+
+
+class Cage:
+    """A tet mesh that carries a surface. Immutable.
+
+    vertices (n, 3) and tets (e, 4) are the mesh at rest; surface vertex i is carried by tet binding[i] with barycentric
+    weights[i].
+    """
+
+    def __init__(self, vertices: Any, tets: Any, binding: Any, weights: Any, *, native: Any = None) -> None:
+        """Restores a cage from its arrays; `build_cage` makes one."""
+        self.vertices: Floats = np.ascontiguousarray(vertices, np.float64)
+        self.tets: Ints = np.ascontiguousarray(tets, np.int32)
+        self.binding: Ints = np.ascontiguousarray(binding, np.int32)
+        self.weights: Floats = np.ascontiguousarray(weights, np.float64)
+        self.native = native or module.Cage.restore(self.vertices, self.tets, self.binding, self.weights)
+        for array in (self.vertices, self.tets, self.binding, self.weights):
+            array.flags.writeable = False
+
+    @property
+    def min_dihedral(self) -> float:
+        """Smallest dihedral angle of the tets at rest, in degrees."""
+        return self.native.min_dihedral()
+
+    def interpolate(self, values: Any) -> Floats:
+        """The surface that the cage carries: (n, 3) positions or displacements of the cage to (t, 3)."""
+        surface = np.empty((len(self.binding), 3))
+        self.native.interpolate(np.ascontiguousarray(values, np.float64), surface)
+        return surface
+
+
+def build_cage(rest: Any, triangles: Any, resolution: int = 24, monitor: Any = None) -> Cage:
+    """A cage around any mesh: non-manifold, open, many shells, self-intersecting, with loose vertices.
+
+    rest (t, 3) metres, triangles (m, 3) indices; resolution is the number of cells along the longest side.
+    """
+    native = module.Cage(
+        np.ascontiguousarray(rest, np.float64), np.ascontiguousarray(triangles, np.int32).reshape(-1, 3), resolution, monitor
+    )
+    vertex_count, tet_count, surface_count = native.counts()
+    vertices, tets = np.empty((vertex_count, 3)), np.empty((tet_count, 4), np.int32)
+    binding, weights = np.empty(surface_count, np.int32), np.empty((surface_count, 4))
+    native.read(vertices, tets, binding, weights)
+    return Cage(vertices, tets, binding, weights, native=native)

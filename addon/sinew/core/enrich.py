@@ -1,0 +1,224 @@
+"""ENRICH over numpy arrays: fit a cage to every frame, simulate it under the painted weights, bring the detail back.
+
+An Enricher holds nothing that changes: fitted cages and states come in and go out, so a bake can stop after any frame and go on from
+its files with the same bits.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .cage import Cage, build_cage
+from .errors import BadInput
+from .native import module
+from .settings import Settings
+
+Floats = npt.NDArray[np.float64]
+Window = tuple[Floats | None, Floats, Floats, Floats | None]
+
+# A step of the whole body longer than this fraction of its size, and unlike the steps before and after it, is a cut.
+_CUT = 0.35
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A cage fitted to one frame: positions (n, 3); rms and max distance from the surface in metres."""
+
+    positions: Floats
+    rms: float
+    max: float
+    rounds: int
+    inverted: int
+
+
+@dataclass(frozen=True)
+class State:
+    """Positions (n, 3) in metres and velocities (n, 3) in m/s of the simulated cage."""
+
+    positions: Floats
+    velocities: Floats
+
+
+@dataclass(frozen=True)
+class Step:
+    """What happened between two frames."""
+
+    restarted: bool = False  # a cut of the input: the simulation starts anew after it
+    rounds: int = 0
+    substeps: int = 0
+    inverted: int = 0  # simulated tets turned inside out
+    fallbacks: int = 0  # steps retaken by implicit Euler
+    unconverged: int = 0
+
+
+class Enricher:
+    """Fits, simulates and details one body.
+
+    rest (t, 3) metres and triangles (m, 3) are the undeformed surface, follow (t,) its weights: 1 follows the input
+    exactly, 0 is free. frame_rate is the number of input frames a second.
+    """
+
+    def __init__(
+        self,
+        rest: Any,
+        triangles: Any,
+        follow: Any,
+        settings: Settings | None = None,
+        frame_rate: float = 24.0,
+        *,
+        gravity: tuple[float, float, float] = (0.0, 0.0, -9.81),
+        cage: Cage | None = None,
+        monitor: Any = None,
+    ) -> None:
+        self.settings = settings or Settings()
+        rest = np.ascontiguousarray(rest, np.float64)
+        triangles = np.ascontiguousarray(triangles, np.int32).reshape(-1, 3)
+        follow = np.ascontiguousarray(follow, np.float64)
+        areas = np.empty(len(rest))
+        self.size: float = module.vertex_areas(rest, triangles, areas) or 1.0
+        if areas.sum() <= 0.0:
+            areas[:] = self.size**2
+        self.interval = 1.0 / frame_rate
+        self.cage = cage or build_cage(rest, triangles, self.settings.resolution, monitor)
+        if len(self.cage.binding) != len(rest):
+            raise BadInput("The cage carries another number of vertices than the mesh has: build the cage again.")
+        self._fit = module.Fit(
+            self.cage.native, areas, smoothing=self.settings.smoothing, size=self.size, energy=self.settings.energy
+        )
+        self._simulation = module.Enrich(
+            self.cage.native,
+            areas,
+            follow,
+            jiggle=self.settings.jiggle,
+            settle=self.settings.settle,
+            young=self.settings.young,
+            poisson=self.settings.poisson,
+            density=self.settings.density,
+            damping_mass=self.settings.damping_mass,
+            damping_stiffness=self.settings.damping_stiffness,
+            keep_pose=self.settings.keep_pose,
+            balance=self.settings.balance,
+            gravity=self.settings.gravity or gravity,
+            interval=self.interval,
+            size=self.size,
+            substeps=self.settings.substeps,
+            newton_rounds=self.settings.newton_rounds,
+            scheme=self.settings.scheme,
+            energy=self.settings.energy,
+            monitor=monitor,
+        )
+
+    def fit(self, surface: Any, guess: Any = None) -> Fit:
+        """The cage that carries `surface` (t, 3) best; `guess` is the fitted cage of the frame before, None for the first."""
+        first = guess is None
+        positions = np.zeros_like(self.cage.vertices) if first else np.array(guess, np.float64, order="C")
+        numbers = self._fit.frame(np.ascontiguousarray(surface, np.float64), first, positions)
+        return Fit(positions, *numbers)
+
+    def begin(self, fitted: Floats, fitted_next: Floats | None = None) -> State:
+        """The state at the first frame: on the input and moving with it."""
+        velocities = np.zeros_like(fitted) if fitted_next is None else (fitted_next - fitted) / self.interval
+        return State(np.array(fitted), velocities)
+
+    def advance(self, state: State, window: Window) -> tuple[State, Step]:
+        """From frame i to i + 1, with window = (fitted[i-1] or None, fitted[i], fitted[i+1], fitted[i+2] or None)."""
+        before, begin, end, after = window
+        if self._is_cut(before, begin, end, after):
+            return self.begin(end, after), Step(restarted=True)
+        # the curve must not bend towards the far side of a neighbouring cut
+        if before is not None and self._is_cut(None, before, begin, end):
+            before = None
+        if after is not None and self._is_cut(begin, end, after, None):
+            after = None
+        positions, velocities = np.array(state.positions), np.array(state.velocities)
+        rounds, unconverged, fallbacks, inverted = self._simulation.advance(before, begin, end, after, positions, velocities)
+        step = Step(
+            rounds=rounds, substeps=self.summary()["substeps"], inverted=inverted, fallbacks=fallbacks, unconverged=unconverged
+        )
+        return State(positions, velocities), step
+
+    def surface(self, fitted: Floats, simulated: Floats, sampled: Any, amount: float = 1.0) -> Floats:
+        """The surface (t, 3) of a simulated cage, with the detail of the input frame `sampled` (t, 3)."""
+        offset = simulated - fitted
+        limit = self.settings.maximum_offset * self.size
+        if limit > 0.0:
+            # leaves small offsets as they are and never exceeds the limit
+            ratio = np.linalg.norm(offset, axis=1, keepdims=True) / limit
+            offset = offset / (1.0 + ratio**4) ** 0.25
+        moved = fitted + amount * offset if amount * offset.any() else fitted
+        sampled = np.ascontiguousarray(sampled, np.float64)
+        result = np.empty_like(sampled)
+        module.apply_detail(
+            self.cage.native, np.ascontiguousarray(fitted), moved, sampled if self.settings.detail else None, result
+        )
+        return result
+
+    def cage_weights(self) -> Floats:
+        """The follow weight of every cage vertex; 1 follows exactly."""
+        weights = np.empty(len(self.cage.vertices))
+        self._simulation.cage_weights(weights)
+        return weights
+
+    def summary(self) -> dict[str, Any]:
+        """Numbers about cage and material for a report."""
+        return {
+            "tets": len(self.cage.tets),
+            "cage_vertices": len(self.cage.vertices),
+            "min_dihedral": self.cage.min_dihedral,
+            **self._simulation.summary(),
+        }
+
+    def _is_cut(self, before: Floats | None, begin: Floats, end: Floats, after: Floats | None) -> bool:
+        """Whether the body jumps between two frames: far, and unlike its steps before and after."""
+        step = end - begin
+        length = _rms(step)
+        if length <= _CUT * self.size:
+            return False
+        neighbours = [begin - before] if before is not None else []
+        neighbours += [after - end] if after is not None else []
+        threshold = max(_CUT * self.size, 0.5 * length)
+        return bool(neighbours) and all(_rms(step - other) > threshold for other in neighbours)
+
+
+def enrich(
+    rest: Any, triangles: Any, frames: Iterable[Any], follow: Any, frame_rate: float = 24.0, **settings: Any
+) -> Iterator[Floats]:
+    """Enriches an animation: yields the surface (t, 3) of each input frame, reading two frames ahead.
+
+    Settings are those of `Settings`, by name: enrich(rest, triangles, frames, follow, jiggle=2.0, settle=1.0).
+    """
+    enricher = Enricher(rest, triangles, follow, Settings().replace(settings), frame_rate)
+
+    def fitted() -> Iterator[tuple[Any, Floats]]:
+        guess = None
+        for frame in frames:
+            guess = enricher.fit(frame, guess).positions
+            yield frame, guess
+
+    state: State | None = None
+    for before, here, following, after in _windows(fitted()):
+        frame, fit = here
+        fit_next = following and following[1]
+        state = enricher.begin(fit, fit_next) if state is None else state
+        yield enricher.surface(fit, state.positions, frame, enricher.settings.amount)
+        if following:
+            state, _ = enricher.advance(state, (before and before[1], fit, following[1], after and after[1]))
+
+
+def _windows(items: Iterator[Any]) -> Iterator[tuple[Any, Any, Any, Any]]:
+    """Every item with the one before and the two after it, None where there is none."""
+    window = deque([None, next(items, None), next(items, None), next(items, None)], maxlen=4)
+    while window[1] is not None:
+        yield tuple(window)
+        window.append(next(items, None))
+
+
+def _rms(rows: Floats) -> float:
+    """Root mean square length of the rows."""
+    return float(np.sqrt((rows**2).sum() / len(rows)))
