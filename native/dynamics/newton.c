@@ -194,17 +194,26 @@ SnStatus sn_newton_minimise(SnContext *context, SnNewton *newton, const SnObject
         }
         double length = 1.0;
         int accepted = 0;
+        /* a short full step is the last one: Newton is quadratic there, and its gain drowns in the rounding of E */
+        double full_move = take_step(newton, positions, 1.0);
+        if (full_move <= settings->step_tolerance) {
+            double trial_value = sn_newton_value(newton, objective, newton->trial);
+            if (trial_value <= value) {
+                memcpy(positions, newton->trial, bytes);
+            }
+            report->last_step = full_move;
+            report->converged = 1;
+            break;
+        }
         for (int halving = 0; halving < LINE_SEARCH_HALVINGS && !accepted; halving++) {
             double move = take_step(newton, positions, length);
             double trial_value = sn_newton_value(newton, objective, newton->trial);
-            /* near the minimum the decrease drowns in the rounding of E: the full step is right there */
             double noise = 1e-14 * (fabs(value) + fabs(trial_value));
             accepted = trial_value <= value - SUFFICIENT_DECREASE * length * decrease + noise;
             if (accepted) {
                 report->last_step = move;
                 value = trial_value;
                 memcpy(positions, newton->trial, bytes);
-                report->converged = length == 1.0 && move <= settings->step_tolerance;
             }
             length *= 0.5;
         }

@@ -25,7 +25,7 @@ typedef struct SnObjective {
 typedef struct SnNewtonSettings {
     int max_rounds;
     int single_full_step; /* one undamped round, as printed in the paper */
-    double step_tolerance; /* metres: done when no vertex moved further in a round */
+    double step_tolerance;  /* metres: a full step that moves no vertex further is the last one */
 } SnNewtonSettings;
 
 typedef struct SnNewtonReport {

@@ -12,8 +12,10 @@
 #include <string.h>
 
 #define MAX_ROUNDS 40
-/* The energy bound of a step is an estimate where the input bends within it: this much more is let pass. */
-#define ENERGY_SLACK 1.2
+/* The energy bound of a step is an estimate where the input bends within it: this much more is let pass, and this fraction of the
+   input's own kinetic energy. An explosion is orders of magnitude beyond. */
+#define ENERGY_SLACK 1.5
+#define INPUT_SLACK 0.01
 
 struct SnStepper {
     const SnWorld *world;
@@ -257,14 +259,14 @@ static double potential(SnStepper *s, const double *pose, const double *position
     return sn_newton_value(s->newton, &objective, positions);
 }
 
-/* Mass norm of the difference of two velocity fields over the free vertices. */
+/* Mass norm of the difference of two velocity fields over the free vertices; no second one counts as zero. */
 static double mass_norm(const SnWorld *world, const double *left, const double *right)
 {
     double sum = 0.0;
     for (size_t k = 0; k < world->assembly.unknown_count; k++) {
         size_t v = (size_t)world->assembly.vertex[k];
         for (size_t a = 0; a < 3; a++) {
-            double difference = left[3 * v + a] - right[3 * v + a];
+            double difference = left[3 * v + a] - (right ? right[3 * v + a] : 0.0);
             sum += world->mass[v] * difference * difference;
         }
     }
@@ -286,7 +288,8 @@ static int energy_rose(SnStepper *s, const SnState *state)
     }
     double potential_begin = potential(s, s->pose, s->stage_positions);
     double kinetic_bound = 0.5 * (speed_begin + speed_added) * (speed_begin + speed_added);
-    double bound = kinetic_bound + fmax(potential_begin, 0.0);
+    double input_speed = fmax(mass_norm(world, s->pose_velocity, NULL), mass_norm(world, s->pose_velocity_begin, NULL));
+    double bound = kinetic_bound + fmax(potential_begin, 0.0) + INPUT_SLACK * 0.5 * input_speed * input_speed;
     double reached = 0.5 * speed_end * speed_end + potential_end;
     return !(reached <= ENERGY_SLACK * bound + 1e-12 * fabs(potential_end));
 }

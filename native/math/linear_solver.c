@@ -18,6 +18,9 @@ struct SnLinearSolver {
     double shift;
 };
 
+/* OpenBLAS: its threads gain nothing on blocks of this size and spin while others work. */
+void openblas_set_num_threads(int count);
+
 static void silent(int status, const char *file, int line, const char *message)
 {
     (void)status, (void)file, (void)line, (void)message;
@@ -68,6 +71,7 @@ SnStatus sn_linear_solver_create(SnContext *context, const SnBlockPattern *patte
     *out = NULL;
     SN_TRY_NEW(context, solver, 1, SnLinearSolver);
     solver->pattern = pattern;
+    openblas_set_num_threads(1);
     cholmod_start(&solver->common);
     solver->common.error_handler = silent;
     solver->common.supernodal = CHOLMOD_SUPERNODAL;

@@ -136,8 +136,9 @@ double sn_box_tree_node_distance(const SnBoxTreeNode *node, const double point[3
 {
     double sum = 0.0;
     for (int axis = 0; axis < 3; axis++) {
-        double d = fmax(0.0, fmax(node->low[axis] - point[axis], point[axis] - node->high[axis]));
-        sum += d * d;
+        double below = node->low[axis] - point[axis], above = point[axis] - node->high[axis];
+        double d = below > above ? below : above;
+        sum += d > 0.0 ? d * d : 0.0;
     }
     return sum;
 }

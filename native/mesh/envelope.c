@@ -245,9 +245,9 @@ double sn_envelope_cut(const SnEnvelope *envelope, const double inside[3], const
     double low_height = height_at(envelope, inside, outside, low);
     double high_height = height_at(envelope, inside, outside, high);
     if (low_height <= 0.0) {
-        /* Far from the surface: in a filled hole the winding number decides. */
+        /* In a filled hole the winding number decides; else the point was added although it is just too far away. */
         double in = winding_at(envelope, inside) - WINDING_INSIDE, out = winding_at(envelope, outside) - WINDING_INSIDE;
-        return in > 0.0 && out < 0.0 ? in / (in - out) : 0.5;
+        return in > 0.0 && out < 0.0 ? in / (in - out) : 0.0;
     }
     if (high_height >= 0.0) {
         return 1.0;

@@ -180,7 +180,7 @@ static SnStatus minimise(SnContext *context, SnFit *fit, const double *surface, 
         .matrix = fit->matrix,
         .centre = fit->centre,
     };
-    SnNewtonSettings newton = {.max_rounds = max_rounds, .step_tolerance = 1e-5 * fit->settings.size};
+    SnNewtonSettings newton = {.max_rounds = max_rounds, .step_tolerance = 1e-4 * fit->settings.size};
     return sn_newton_minimise(context, fit->newton, &objective, &newton, positions, report);
 }
 
