@@ -1,6 +1,6 @@
 """Sinew: adds physics to an animation that exists already, as much as the artist painted and no more.
 
-Over numpy arrays, without Blender: `sinew.enrich(frames, triangles, follow=...)`, or `sinew.Enricher` for each step
+Over numpy arrays, without Blender: `sinew.enrich(rest, triangles, frames, follow)`, or `sinew.Enricher` for each step
 by itself. In Blender it is an add-on. On the command line: `python -m sinew --help`.
 """
 
@@ -25,7 +25,7 @@ _API = {
     "Enricher": "enrich",
     "Error": "errors",
     "Settings": "settings",
-    "enrich": "bake",
+    "enrich": "enrich",
 }
 __all__ = ["Cage", "Enricher", "Error", "Settings", "enrich"]  # noqa: F822 (found by __getattr__)
 
@@ -33,10 +33,6 @@ __all__ = ["Cage", "Enricher", "Error", "Settings", "enrich"]  # noqa: F822 (fou
 def __getattr__(name: str) -> Any:
     if name not in _API:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    if name in ("Cage", "Enricher"):
-        from .core.bake import load_engine
-
-        load_engine()
     return getattr(importlib.import_module(f".core.{_API[name]}", __name__), name)
 
 

@@ -40,22 +40,26 @@ def bake_object(
 ) -> baking.Outcome:
     """Bakes an object and attaches the result. `values` go over the settings of the object's setup, if it has one.
 
-    The open file is changed (setup, modifier, follow group) only after the bake is complete; nothing is saved.
+    The open file gets its setup and modifier only after the bake is complete; nothing is saved.
     """
     try:
         ob = sample.find_object(name)
+        had_group = FOLLOW_GROUP in ob.vertex_groups
         existing = setup.find(name)
         settings = Settings().replace(existing.settings if existing else {}).replace(values)
         previous = existing.bake if existing else ""
         clock = Clock()
-        with _sampler(ob, settings) as sampler:
-            with clock.stage("rest"):
-                shot, made = _shot(sampler, settings, target)
-            source = (baking.Sample(*taken) for taken in sampler.frames())
-            outcome = baking.bake(shot, source, target.root, previous=previous, progress=progress, clock=clock)
-            place = sampler.place
-        if made is not None:
-            sample.write_group(ob, FOLLOW_GROUP, made)
+        try:
+            with _sampler(ob, settings) as sampler:
+                with clock.stage("rest"):
+                    shot = _shot(sampler, settings, target, make_group=True)
+                source = (baking.Sample(*taken) for taken in sampler.frames())
+                outcome = baking.bake(shot, source, target.root, previous=previous, progress=progress, clock=clock)
+                place = sampler.place
+        except BaseException:
+            if not had_group:
+                sample.remove_group(ob, FOLLOW_GROUP)
+            raise
         playback.attach(
             ob,
             outcome.folder / "result.pc2",
@@ -96,7 +100,7 @@ def check_object(entry: setup.Setup, target: Target) -> str | None:
                 return f'The modifier "{stack.MODIFIER_NAME}" of "{ob.name}" plays another file ({path}): bake again.'
             settings = Settings().replace(entry.settings)
             with _sampler(ob, settings) as sampler:
-                shot, _ = _shot(sampler, settings, target)
+                shot = _shot(sampler, settings, target, make_group=False)
                 if len(shot.rest) != manifest.vertices:
                     return (
                         f'"{ob.name}" has {len(shot.rest)} vertices and its bake {manifest.vertices}: bake again.'
@@ -128,24 +132,22 @@ def _sampler(ob: Any, settings: Settings) -> sample.Sampler:
     )
 
 
-def _shot(sampler: sample.Sampler, settings: Settings, target: Target) -> tuple[baking.Shot, Any]:
-    """What to bake, and automatic follow weights that deserve a vertex group, or None."""
+def _shot(sampler: sample.Sampler, settings: Settings, target: Target, *, make_group: bool) -> baking.Shot:
+    """What to bake. `make_group`: automatic follow weights become a vertex group that the artist can paint on."""
     rest = sampler.rest()
     ob = sampler.ob
-    made = None
     group = settings.follow_group or (FOLLOW_GROUP if FOLLOW_GROUP in ob.vertex_groups else "")
-    if group:
-        follow = sampler.group(group)
-    else:
+    if not group:
         bones = [Segment(bone.name, bone.head, bone.tail, bone.parent, bone.is_leaf) for bone in rest.bones]
         follow = automatic_follow(rest.positions, rest.triangles, rest.edges, bones, rest.skin)
-        # Single precision, as a vertex group keeps it, so that the next bake starts from the same bits.
-        follow = follow.astype(np.float32).astype(np.float64)
-        if rest.base_vertices == len(follow):
-            made = follow
+        if make_group and rest.base_first and sample.write_group(ob, FOLLOW_GROUP, follow):
+            group = FOLLOW_GROUP
+    if group:
+        # Read back from the evaluated mesh, also what was just written: the next bake starts from the same bits.
+        follow = sampler.group(group)
     # What a subdivision interpolates between ones must stay exactly one.
     follow = np.where(follow > 1.0 - 1e-4, 1.0, np.where(follow < 1e-4, 0.0, follow))
-    shot = baking.Shot(
+    return baking.Shot(
         rest=rest.positions,
         triangles=rest.triangles,
         follow=follow,
@@ -161,7 +163,6 @@ def _shot(sampler: sample.Sampler, settings: Settings, target: Target) -> tuple[
         native=baking.load_engine()[2],
         warnings=tuple(sampler.warnings),
     )
-    return shot, made
 
 
 def setups() -> Iterator[setup.Setup]:

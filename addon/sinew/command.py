@@ -75,7 +75,9 @@ def _parser() -> argparse.ArgumentParser:
             "--blender", metavar="PATH", help="a Blender executable to run in (otherwise bpy of this Python)"
         )
         command.add_argument(
-            "--enable-scripts", action="store_true", help="run the file's scripts and scripted drivers; only if you trust it"
+            "--enable-scripts",
+            action="store_true",
+            help="run the file's scripts and scripted drivers; only if you trust it",
         )
     return parser
 
@@ -217,7 +219,7 @@ def _arguments(options: argparse.Namespace) -> list[str]:
 
 
 def _catch_interrupts() -> None:
-    """Ctrl+C ends the work in order, also in Blender, which would keep it to itself. A second one, later, ends at once."""
+    """Ctrl+C ends the work in order, also in Blender, which would keep it to itself. A second one ends at once."""
     first: list[float] = []
 
     def handle(_: int, __: FrameType | None) -> None:

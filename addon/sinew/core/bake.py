@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import store as stores
-from .errors import BadInput, Cancelled, OutOfMemory
+from .errors import BadInput, Cancelled, OutOfMemory, StoreError
 from .report import Clock, build_report
 from .settings import Settings
 from .store import Manifest, Store
@@ -132,7 +132,7 @@ def bake(
     store: Store | None = None
     try:
         store = stores.open_unfinished(root, shot.owner_file, shot.owner_object, identity, shot.samples)
-        old = _open_previous(root, previous, identity) if store is None else None
+        old = _open_previous(root, previous, shot, identity) if store is None else None
         drawn: list[Sample] = []
         kept = 0
         if old is not None:
@@ -174,14 +174,16 @@ def check_inputs(store: Store, source: Iterable[Sample]) -> int | None:
     return None
 
 
-def _open_previous(root: Path, previous: str, identity: str) -> Store | None:
-    """The complete bake to take frames over from, when it is about the same thing and readable."""
-    for manifest in stores.manifests(root):
-        if manifest.id == previous and manifest.complete and manifest.identity == identity:
+def _open_previous(root: Path, previous: str, shot: Shot, identity: str) -> Store | None:
+    """A complete bake of the same thing to take frames over from: `previous`, or one that no saved file knows of because
+    its .blend was lost before it was saved."""
+    for manifest in sorted(stores.manifests(root), key=lambda manifest: manifest.id != previous):
+        known = manifest.id == previous or (manifest.owner_file, manifest.owner_object) == shot.owner
+        if known and manifest.complete and manifest.identity == identity:
             try:
-                opened = Store.open(root, previous)
-            except stores.StoreError:
-                return None
+                opened = Store.open(root, manifest.id)
+            except StoreError:
+                continue
             if opened.done == manifest.samples:
                 return opened
             opened.close()
@@ -211,16 +213,11 @@ def _count_unchanged(
 
 def load_engine() -> tuple[Any, Any, str]:
     """The classes Enricher and Cage and the version of the native module; a sentence where it is missing."""
-    try:
-        from .. import _native
-        from .cage import Cage
-        from .enrich import Enricher
-    except ImportError as error:
-        raise BadInput(
-            f"The native module of Sinew cannot be loaded ({error}): run `make build`, or install the package made for "
-            "this system."
-        ) from error
-    return Enricher, Cage, str(getattr(_native, "__version__", ""))
+    from .cage import Cage
+    from .enrich import Enricher
+    from .native import module
+
+    return Enricher, Cage, str(getattr(module, "__version__", ""))
 
 
 def _make_enricher(shot: Shot, store: Store | None, clock: Clock) -> Any:
@@ -413,7 +410,7 @@ def _run(worker: _Worker, source: Iterable[Sample], total: int, progress: Progre
                 worker.take(sample)
             if not worker.cancelled.is_set():
                 worker.finish()
-        except BaseException as error:  # handed to the main thread, which raises it
+        except BaseException as error:  # noqa: BLE001 (handed to the main thread, which raises it)
             failure.append(error)
         finally:
             finished.set()
@@ -480,56 +477,3 @@ def _count_inverted(positions: Floats, tets: npt.NDArray[np.int32]) -> float:
     corners = positions[tets]
     edges = corners[:, 1:] - corners[:, :1]
     return float(np.count_nonzero(np.einsum("ij,ij->i", np.cross(edges[:, 0], edges[:, 1]), edges[:, 2]) <= 0))
-
-
-def enrich(
-    frames: Iterable[Floats],
-    triangles: npt.NDArray[np.int32],
-    *,
-    rest: Floats | None = None,
-    follow: Floats | float = 0.0,
-    settings: Settings | None = None,
-    frame_rate: float = 24.0,
-    gravity: tuple[float, float, float] = (0.0, 0.0, -9.81),
-    enricher: Any = None,
-) -> Iterator[Floats]:
-    """Adds physics to an animation held in arrays: yields one enriched surface (t, 3) for each of `frames`.
-
-    frames: the input surfaces (t, 3), world metres, one after the other; they may come from a generator.
-    rest: the undeformed surface (the first frame when left out). follow: for each vertex 0 (free) to 1 (follows
-    exactly). The result trails the input by two frames, and no more than four are held.
-    """
-    settings = settings or Settings()
-    iterator = iter(np.asarray(frame, dtype=np.float64) for frame in frames)
-    first = next(iterator, None)
-    if first is None:
-        raise BadInput("There are no frames: give at least one.")
-    if rest is None:
-        rest = first
-    if enricher is None:
-        make_enricher, _, _ = load_engine()
-        weights = np.broadcast_to(np.asarray(follow, dtype=np.float64), (len(rest),)).copy()
-        enricher = make_enricher(rest, triangles, weights, settings, frame_rate * settings.samples, gravity=gravity)
-
-    def fits() -> Iterator[tuple[Floats, Floats]]:
-        guess = None
-        for surface in itertools.chain([first], iterator):
-            guess = enricher.fit(surface, guess).positions
-            yield surface, guess
-
-    # Window of (surface, fitted): before, here, next.
-    stream = itertools.chain(fits(), [None])
-    before: Floats | None = None
-    older: Floats | None = None
-    here = next(stream)
-    state = None
-    while here is not None:
-        coming = next(stream, None)
-        coming_fit = coming[1] if coming else None
-        if state is None:
-            state = enricher.begin(here[1], coming_fit)
-        else:
-            state, _ = enricher.advance(state, (older, before, here[1], coming_fit))
-        yield enricher.surface(here[1], state.positions, here[0], settings.amount)
-        older, before, here = before, here[1], coming
-

@@ -100,7 +100,7 @@ def read_json(path: Path, limit: int) -> Any:
     """Parses a JSON file of at most `limit` bytes."""
     with open_regular(path, "rb") as file, sentences(path):
         if os.fstat(file.fileno()).st_size > limit:
-            raise StoreError(f"{path} is larger than {limit} bytes, so it is damaged: delete its folder and bake again.")
+            raise StoreError(f"{path} is too large, so it is damaged: delete its folder and bake again.")
         data = file.read(limit + 1)
     return parse_json(data, path)
 

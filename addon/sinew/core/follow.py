@@ -1,9 +1,9 @@
 """Follow weights without painting: 1 where flesh sits tight on bone, low where it hangs free.
 
 With bones: how far a vertex is from the bones that carry it, against the distances that are usual on this body. Parts
-that a bone ends in (hands, feet, head) follow exactly, unless they stick out thin and far from it (ears). Bones whose name
-or shape says tail, trunk, ear or belly let go from their root to their tip. Without bones: the middle of the lower part
-follows, what is far from it is free, thick parts more so. All lengths are relative to the body itself.
+that a bone ends in (hands, feet, head) follow exactly, unless they stick out thin and far from it (ears). Bones whose
+name or shape says tail, trunk, ear or belly let go from their root to their tip. Without bones: the middle of the lower
+part follows, what is far from it is free, thick parts more so. All lengths are relative to the body itself.
 """
 
 from __future__ import annotations

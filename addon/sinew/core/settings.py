@@ -39,7 +39,9 @@ class Settings:
     keep_pose: float = _setting(
         1.0, "How much the flesh keeps the animated pose instead of sagging and relaxing", low=0.0, high=1.0
     )
-    balance: float = _setting(1.0, "Exponent of the follow weights; above 1 frees the parts between", low=0.05, high=20.0)
+    balance: float = _setting(
+        1.0, "Exponent of the follow weights; above 1 frees the parts between", low=0.05, high=20.0
+    )
     follow_group: str = _setting("", "Vertex group with weights 0 (free) to 1 (follows exactly); empty is automatic")
     rest_frame: int | None = _setting(
         None, "Frame whose shape is the rest shape; none is the undeformed mesh", low=-1048574, high=1048574

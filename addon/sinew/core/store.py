@@ -286,9 +286,8 @@ class Store:
 
     def digest(self, index: int) -> str:
         """Hash of the data that a mark vouches for."""
-        return hash_arrays(
-            self.read("fitted", index), self.read("simulated", index), self.read("velocity", index), self.read_result(index)
-        )
+        cages = (self.read(name, index) for name in ("fitted", "simulated", "velocity"))
+        return hash_arrays(*cages, self.read_result(index))
 
     def copy_from(self, other: Store, count: int) -> None:
         """Takes over the first `count` finished samples of another bake with the same counts."""
@@ -411,7 +410,8 @@ def manifests(root: Path) -> Iterator[Manifest]:
     for name in names:
         if is_id(name) and disk.is_plain_folder(root / name):
             try:
-                manifest = Manifest.from_json(disk.read_json(root / name / "manifest.json", MANIFEST_LIMIT), root / name)
+                data = disk.read_json(root / name / "manifest.json", MANIFEST_LIMIT)
+                manifest = Manifest.from_json(data, root / name)
             except Error:
                 continue
             if manifest.id == name:

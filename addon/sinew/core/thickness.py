@@ -1,7 +1,7 @@
 """How thick a body is at each of its surface vertices: the radius of the largest ball inside that touches it.
 
-On a coarse grid of cells: surface cells, flood fill from outside, distance from outside to every inner cell, then a walk
-from each vertex uphill as long as the ball there still reaches the vertex. Coarse on purpose: it feeds a first guess.
+On a coarse grid: surface cells, flood fill from outside, distance from outside to every inner cell, then a walk from
+each vertex uphill as long as the ball there still reaches the vertex. Coarse on purpose: it feeds a first guess.
 """
 
 from __future__ import annotations

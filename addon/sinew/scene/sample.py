@@ -38,7 +38,7 @@ class Rest:
     edges: npt.NDArray[np.int32]  # (k, 2)
     bones: list[Bone] = field(default_factory=list)
     skin: npt.NDArray[np.float32] | None = None  # (t, bones)
-    base_vertices: int = 0  # vertices of the mesh datablock, which come first in what is sampled
+    base_first: bool = True  # the vertices of the mesh datablock are the first of those sampled, in order
 
 
 def find_object(name: str) -> Any:
@@ -148,7 +148,7 @@ class Sampler:
             skin = _group_weights(ob, mesh, [bone.name for bone in bones]) if bones else None
         positions = local.astype(np.float64) @ matrix[:3, :3].T + matrix[:3, 3]
         return Rest(
-            positions, triangles.reshape(-1, 3), edges.reshape(-1, 2), bones, skin, base_vertices=len(ob.data.vertices)
+            positions, triangles.reshape(-1, 3), edges.reshape(-1, 2), bones, skin, _base_is_first(ob, self.place)
         )
 
     def group(self, name: str) -> Floats:
@@ -297,6 +297,16 @@ def _group_weights(ob: Any, mesh: Any, names: list[str]) -> npt.NDArray[np.float
             if element.group in column:
                 weights[vertex.index, column[element.group]] = element.weight
     return weights
+
+
+def _base_is_first(ob: Any, place: int) -> bool:
+    changing = [m for m in stack.others(ob)[:place] if m.show_viewport and m.type in stack.COUNT_CHANGING]
+    return all(modifier.type in ("MIRROR", "SUBSURF", "MULTIRES") for modifier in changing)
+
+
+def remove_group(ob: Any, name: str) -> None:
+    if name in ob.vertex_groups:
+        ob.vertex_groups.remove(ob.vertex_groups[name])
 
 
 def write_group(ob: Any, name: str, weights: Floats) -> bool:

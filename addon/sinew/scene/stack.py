@@ -90,8 +90,8 @@ def check_counts_agree(ob: Any, place: int, scene: Any) -> None:
                 render = min(render, scene.render.simplify_subdivision_render)
             if viewport != render:
                 raise SceneError(
-                    f'Modifier "{modifier.name}" of "{ob.name}" has {viewport} levels in the viewport and {render} in the '
-                    "render, below a modifier that deforms: make them equal, or move it to the end of the stack."
+                    f'Modifier "{modifier.name}" of "{ob.name}" has {viewport} levels in the viewport and {render} in '
+                    "the render, below a modifier that deforms: make them equal, or move it to the end of the stack."
                 )
 
 
