@@ -1,0 +1,69 @@
+"""An engine of a few lines with the interface of the real one: one tet, a damped spring. For quick tests."""
+
+from __future__ import annotations
+
+import time
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+
+class FakeCage:
+    def __init__(self, vertices: Any, tets: Any, binding: Any, weights: Any) -> None:
+        self.vertices, self.tets, self.binding, self.weights = vertices, tets, binding, weights
+
+
+class FakeEnricher:
+    """The cage moves rigidly with the mean of the surface; the simulated one lags behind it. Counts its work."""
+
+    fits = 0
+    steps = 0
+    delay = 0.0
+
+    def __init__(
+        self, rest: Any, triangles: Any, follow: Any, settings: Any, frame_rate: float, *, gravity: Any, cage: Any
+    ) -> None:
+        tet = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
+        weights = np.full((len(rest), 4), 0.25)
+        self.cage = cage or FakeCage(tet, np.array([[0, 1, 2, 3]], np.int32), np.zeros(len(rest), np.int32), weights)
+        self.size = float(np.ptp(rest, axis=0).max())
+        self.follow = follow
+        self.rate = frame_rate
+
+    def fit(self, surface: Any, guess: Any = None) -> Any:
+        FakeEnricher.fits += 1
+        time.sleep(self.delay)
+        start = 0.0 if guess is None else 1e-3 * guess.mean()  # depends on the guess, as the real one does
+        return SimpleNamespace(positions=self.cage.vertices + surface.mean(axis=0) + start, rms=0.1, max=0.2, rounds=3)
+
+    def begin(self, fitted: Any, fitted_next: Any = None) -> Any:
+        velocities = np.zeros_like(fitted) if fitted_next is None else (fitted_next - fitted) * self.rate
+        return SimpleNamespace(positions=fitted.copy(), velocities=velocities)
+
+    def advance(self, state: Any, window: Any) -> Any:
+        FakeEnricher.steps += 1
+        before, here, there, after = window
+        ahead = np.zeros_like(there) if after is None else 0.01 * (after - there)
+        past = np.zeros_like(there) if before is None else 0.01 * (here - before)
+        velocities = 0.8 * state.velocities + 5.0 * (there - state.positions) + ahead + past
+        positions = state.positions + velocities / self.rate
+        step = SimpleNamespace(restarted=False, rounds=2, substeps=1, inverted=0, fallbacks=0)
+        return SimpleNamespace(positions=positions, velocities=velocities), step
+
+    def surface(self, fitted: Any, simulated: Any, sampled: Any, amount: float = 1.0) -> Any:
+        offset = amount * (simulated - fitted).mean(axis=0)
+        return sampled + (1.0 - self.follow)[:, None] * offset
+
+    def summary(self) -> dict[str, Any]:
+        return {"tets": 1, "young": (1.0, np.float64(2.0))}
+
+
+def install(monkeypatch: Any) -> type[FakeEnricher]:
+    from sinew.core import bake
+
+    monkeypatch.setattr(bake, "load_engine", lambda: (FakeEnricher, FakeCage, "fake"))
+    monkeypatch.setattr(FakeEnricher, "fits", 0)
+    monkeypatch.setattr(FakeEnricher, "steps", 0)
+    monkeypatch.setattr(FakeEnricher, "delay", 0.0)
+    return FakeEnricher

@@ -1,0 +1,288 @@
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import fake_engine
+import numpy as np
+import pytest
+from sinew.core import bake, pc2, report
+from sinew.core.bake import Sample, Shot
+from sinew.core.errors import BadInput, Cancelled, Error
+from sinew.core.settings import Settings
+from sinew.core.store import Store
+
+COUNT = 12
+REST = np.random.default_rng(3).normal(size=(40, 3))
+
+
+@pytest.fixture(autouse=True)
+def engine(monkeypatch) -> type[fake_engine.FakeEnricher]:
+    return fake_engine.install(monkeypatch)
+
+
+def make_shot(**changes: Any) -> Shot:
+    values: dict[str, Any] = {
+        "rest": REST, "triangles": np.zeros((1, 3), np.int32), "follow": np.linspace(0, 1, 40), "settings": Settings(),
+        "samples": COUNT, "first_frame": 1, "frame_start": 1, "frame_end": COUNT, "frame_rate": 24.0, "gravity": (0.0, 0.0, -9.81),
+        "owner_file": "shot.blend", "owner_object": "Body",
+    }  # fmt: skip
+    return Shot(**{**values, **changes})
+
+
+def samples(count: int = COUNT, changed: int | None = None) -> Iterator[Sample]:
+    for index in range(count):
+        positions = (REST + [np.sin(index), 0.1 * index, 0]).astype(np.float32)
+        if index == changed:
+            positions[0] += 0.25
+        matrix = np.diag([2.0, 2.0, 2.0, 1.0])
+        matrix[:3, 3] = (index, 0, 0)
+        yield Sample(index, positions, matrix)
+
+
+def results(outcome: bake.Outcome) -> bytes:
+    return (outcome.folder / "result.pc2").read_bytes()
+
+
+def interrupted(count: int) -> Iterator[Sample]:
+    for sample in samples():
+        if sample.index == count:
+            raise KeyboardInterrupt
+        yield sample
+
+
+def test_the_result_is_the_input_in_local_space_plus_the_added_motion(tmp_path) -> None:
+    outcome = bake.bake(make_shot(), samples(), tmp_path)
+    with open(outcome.folder / "result.pc2", "rb") as file:
+        header = pc2.read_header(file, "result")
+        assert (header.vertices, header.samples) == (40, COUNT)
+        moved = 0.0
+        for sample in samples():
+            result = pc2.read_slot(file, header, sample.index)
+            # The last vertex has weight 1.
+            assert np.allclose(result[-1], sample.positions[-1], atol=1e-6)
+            moved = max(moved, float(np.abs(result[0] - sample.positions[0]).max()))
+        assert moved > 0.01
+
+
+def test_results_are_those_of_a_plain_loop_without_files(tmp_path) -> None:
+    """Counter-test of order and look-ahead."""
+    shot = make_shot()
+    enricher = fake_engine.FakeEnricher(REST, None, shot.follow, shot.settings, 24.0, gravity=None, cage=None)
+    worlds, fitted = [], []
+    for sample in samples():
+        worlds.append(sample.positions.astype(float) @ sample.matrix[:3, :3].T + sample.matrix[:3, 3])
+        fitted.append(enricher.fit(worlds[-1], fitted[-1] if fitted else None).positions)
+    state = enricher.begin(fitted[0], fitted[1])
+    states = [state]
+    for i in range(COUNT - 1):
+        window = (fitted[i - 1] if i else None, fitted[i], fitted[i + 1], fitted[i + 2] if i + 2 < COUNT else None)
+        state, _ = enricher.advance(state, window)
+        states.append(state)
+    outcome = bake.bake(shot, samples(), tmp_path)
+    with Store.open(tmp_path, outcome.id) as store:
+        for i in range(COUNT):
+            assert np.array_equal(store.read("fitted", i), fitted[i])
+            assert np.array_equal(store.read("simulated", i), states[i].positions)
+            assert np.array_equal(store.read("velocity", i), states[i].velocities)
+
+
+@pytest.mark.parametrize("stop", [0, 1, 2, 3, 7, COUNT - 1])
+def test_an_interrupted_bake_goes_on_with_the_same_bits(tmp_path, engine, stop: int) -> None:
+    whole = bake.bake(make_shot(), samples(), tmp_path / "whole")
+    with pytest.raises(Cancelled, match="kept"):
+        bake.bake(make_shot(), interrupted(stop), tmp_path / "cut")
+    engine.fits = 0
+    resumed = bake.bake(make_shot(), samples(), tmp_path / "cut")
+    assert results(resumed) == results(whole)
+    assert (resumed.folder / "simulated.f64").read_bytes() == (whole.folder / "simulated.f64").read_bytes()
+    assert len(os.listdir(tmp_path / "cut")) == 1
+
+
+def test_finished_frames_are_not_computed_again(tmp_path, engine) -> None:
+    def slow() -> Iterator[Sample]:
+        for sample in samples():
+            if sample.index == 10:
+                # Let the worker finish what it has.
+                while len(list(tmp_path.glob("*/frames.jsonl"))) == 0 or done() < 8:
+                    threading.Event().wait(0.01)
+                raise KeyboardInterrupt
+            yield sample
+
+    def done() -> int:
+        return next(tmp_path.glob("*/frames.jsonl")).read_text().count('"frame"')
+
+    with pytest.raises(Cancelled):
+        bake.bake(make_shot(), slow(), tmp_path)
+    engine.fits = engine.steps = 0
+    bake.bake(make_shot(), samples(), tmp_path)
+    assert engine.fits <= 4 and engine.steps <= 4
+
+
+@pytest.mark.parametrize("changed", [0, 1, 5, COUNT - 1])
+def test_a_changed_frame_and_later_ones_are_computed_anew(tmp_path, engine, changed: int) -> None:
+    first = bake.bake(make_shot(), samples(), tmp_path / "a")
+    engine.fits = 0
+    second = bake.bake(make_shot(), samples(changed=changed), tmp_path / "a", previous=first.id)
+    assert engine.fits <= COUNT - changed + 2
+    fresh = bake.bake(make_shot(), samples(changed=changed), tmp_path / "b")
+    assert results(second) == results(fresh)
+    assert second.id != first.id and (tmp_path / "a" / first.id).is_dir()
+
+
+@pytest.mark.parametrize("changed", [0, 1, 4, 5, 6])
+def test_a_change_before_a_resumed_bake_leaves_nothing_stale(tmp_path, changed: int) -> None:
+    with pytest.raises(Cancelled):
+        bake.bake(make_shot(), interrupted(6), tmp_path / "a")
+    resumed = bake.bake(make_shot(), samples(changed=changed), tmp_path / "a")
+    fresh = bake.bake(make_shot(), samples(changed=changed), tmp_path / "b")
+    assert results(resumed) == results(fresh)
+
+
+def test_an_unchanged_bake_stays_and_nothing_is_computed(tmp_path, engine) -> None:
+    first = bake.bake(make_shot(), samples(), tmp_path)
+    engine.fits = 0
+    again = bake.bake(make_shot(), samples(), tmp_path, previous=first.id)
+    assert again.unchanged and again.id == first.id and engine.fits == 0
+    assert os.listdir(tmp_path) == [first.id]
+
+
+def test_another_file_gets_a_folder_of_its_own_without_new_simulation(tmp_path, engine) -> None:
+    first = bake.bake(make_shot(), samples(), tmp_path)
+    engine.fits = 0
+    other = bake.bake(make_shot(owner_file="shot_v2.blend"), samples(), tmp_path, previous=first.id)
+    assert other.id != first.id and results(other) == results(first) and engine.fits == 0
+
+
+def test_amount_needs_no_new_simulation(tmp_path, engine) -> None:
+    first = bake.bake(make_shot(), samples(), tmp_path)
+    engine.fits = engine.steps = 0
+    shot = make_shot(settings=Settings(amount=0.0))
+    second = bake.bake(shot, samples(), tmp_path, previous=first.id)
+    assert (engine.fits, engine.steps) == (0, 0)
+    with Store.open(tmp_path, second.id) as store:
+        for sample in samples():
+            assert np.allclose(store.read_result(sample.index), sample.positions, atol=1e-5)
+
+
+@pytest.mark.parametrize("count", [1, 2, COUNT - 3, COUNT + 3])
+def test_another_range_takes_over_what_it_can_and_is_exact(tmp_path, engine, count: int) -> None:
+    first = bake.bake(make_shot(), samples(), tmp_path / "a")
+    engine.fits = 0
+    shot = make_shot(samples=count, frame_end=count)
+    second = bake.bake(shot, samples(count), tmp_path / "a", previous=first.id)
+    assert engine.fits <= max(2, count - COUNT + 3)
+    fresh = bake.bake(shot, samples(count), tmp_path / "b")
+    assert results(second) == results(fresh)
+
+
+@pytest.mark.parametrize("change", [{"settings": Settings(jiggle=2.0)}, {"frame_rate": 25.0}, {"rest": REST + 0.001}])
+def test_another_setting_starts_anew(tmp_path, engine, change: dict[str, Any]) -> None:
+    first = bake.bake(make_shot(), samples(), tmp_path)
+    engine.fits = 0
+    bake.bake(make_shot(**change), samples(), tmp_path, previous=first.id)
+    assert engine.fits == COUNT
+
+
+def test_damaged_data_of_a_finished_frame_is_noticed(tmp_path) -> None:
+    first = bake.bake(make_shot(), samples(), tmp_path)
+    good = results(first)
+    with open(first.folder / "simulated.f64", "r+b") as file:
+        file.seek(5 * 96 + 8)
+        file.write(b"garbage!")
+    second = bake.bake(make_shot(), samples(), tmp_path, previous=first.id)
+    assert not second.unchanged and results(second) == good
+
+
+def test_a_failure_of_the_engine_reaches_the_caller(tmp_path, engine, monkeypatch) -> None:
+    def failing(*_: Any) -> None:
+        raise BadInput("no")
+
+    monkeypatch.setattr(engine, "advance", failing)
+    with pytest.raises(BadInput, match="no"):
+        bake.bake(make_shot(), samples(), tmp_path)
+
+
+def test_a_failure_of_the_source_reaches_the_caller_and_ends_the_thread(tmp_path) -> None:
+    def failing() -> Iterator[Sample]:
+        yield from samples(3)
+        raise RuntimeError("scene")
+
+    before = threading.active_count()
+    with pytest.raises(RuntimeError, match="scene"):
+        bake.bake(make_shot(), failing(), tmp_path)
+    assert threading.active_count() == before
+
+
+def test_too_few_samples_are_an_error(tmp_path) -> None:
+    with pytest.raises(BadInput, match="Only 5 of 12"):
+        bake.bake(make_shot(), samples(5), tmp_path)
+
+
+def test_a_result_that_is_not_finite_is_refused(tmp_path, engine, monkeypatch) -> None:
+    monkeypatch.setattr(engine, "surface", lambda self, fitted, simulated, sampled, amount: sampled * np.inf)
+    with pytest.raises(Error, match="finite"), np.errstate(invalid="ignore"):
+        bake.bake(make_shot(), samples(), tmp_path)
+
+
+def test_progress_ends_at_the_total(tmp_path) -> None:
+    told: list[tuple[str, int, int]] = []
+    bake.bake(make_shot(), samples(), tmp_path, progress=lambda *progress: told.append(progress[:3]))
+    assert told[-1] == ("Baking", COUNT, COUNT)
+
+
+def test_the_report_is_json_and_tells_what_happened(tmp_path) -> None:
+    outcome = bake.bake(make_shot(), samples(), tmp_path)
+    told = json.loads(json.dumps(outcome.report, allow_nan=False))
+    for key in (
+        "frames vertices tets fit_error follow_error added_motion inverted_tets newton_rounds substeps seconds "
+        "peak_memory warnings restarts"
+    ).split():
+        assert key in told
+    assert told["frames"] == COUNT and told["vertices"] == 40 and told["tets"] == 1
+    assert told["newton_rounds"]["total"] == 2 * (COUNT - 1)
+    assert told["follow_error"]["max_relative"] < 1e-6 < told["added_motion"]["rms_relative"]
+    assert len(told["fit_error"]["rms_per_sample"]) == COUNT
+    assert {"sampling", "fitting", "simulation", "detail", "total"} <= set(told["seconds"])
+    assert told["peak_memory"] > 1e6
+    assert report.lines(told)[0].startswith("Body: 12 frames")
+
+
+def test_added_motion_counts_free_vertices_and_followed_ones_apart(tmp_path, engine, monkeypatch) -> None:
+    def shifted(self: Any, fitted: Any, simulated: Any, sampled: Any, amount: float) -> Any:
+        return sampled + np.where(self.follow >= 1, 0.5, np.where(self.follow < 0.5, 0.125, 100.0))[:, None] * [1, 0, 0]
+
+    monkeypatch.setattr(engine, "surface", shifted)
+    told = bake.bake(make_shot(), samples(), tmp_path).report
+    assert told["follow_error"]["max"] == pytest.approx(0.5, rel=1e-4)
+    assert told["added_motion"]["rms"] == pytest.approx(0.125, rel=1e-4)
+
+
+@pytest.mark.parametrize(("follow", "hint"), [(0.0, "Nothing is followed"), (1.0, "little to see")])
+def test_extreme_weights_get_a_hint(tmp_path, follow: float, hint: str) -> None:
+    told = bake.bake(make_shot(follow=np.full(40, follow)), samples(), tmp_path).report
+    assert any(hint in warning for warning in told["warnings"])
+
+
+def test_memory_does_not_grow_with_the_number_of_frames(tmp_path) -> None:
+    import tracemalloc
+
+    big = np.random.default_rng(0).normal(size=(20_000, 3))
+
+    def many(count: int) -> Iterator[Sample]:
+        for index in range(count):
+            yield Sample(index, (big + index).astype(np.float32), np.eye(4))
+
+    peaks = []
+    for count in (30, 120):
+        shot = dataclasses.replace(make_shot(), rest=big, follow=np.zeros(20_000), samples=count, frame_end=count)
+        tracemalloc.start()
+        bake.bake(shot, many(count), tmp_path / str(count))
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    # 90 more frames of 240 kB each would be 21 MB.
+    assert peaks[1] < peaks[0] + 2e6
