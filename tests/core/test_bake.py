@@ -27,10 +27,19 @@ def engine(monkeypatch) -> type[fake_engine.FakeEnricher]:
 
 def make_shot(**changes: Any) -> Shot:
     values: dict[str, Any] = {
-        "rest": REST, "triangles": np.zeros((1, 3), np.int32), "follow": np.linspace(0, 1, 40), "settings": Settings(),
-        "samples": COUNT, "first_frame": 1, "frame_start": 1, "frame_end": COUNT, "frame_rate": 24.0, "gravity": (0.0, 0.0, -9.81),
-        "owner_file": "shot.blend", "owner_object": "Body",
-    }  # fmt: skip
+        "rest": REST,
+        "triangles": np.zeros((1, 3), np.int32),
+        "follow": np.linspace(0, 1, 40),
+        "settings": Settings(),
+        "samples": COUNT,
+        "first_frame": 1,
+        "frame_start": 1,
+        "frame_end": COUNT,
+        "frame_rate": 24.0,
+        "gravity": (0.0, 0.0, -9.81),
+        "owner_file": "shot.blend",
+        "owner_object": "Body",
+    }
     return Shot(**{**values, **changes})
 
 

@@ -18,19 +18,36 @@ SAMPLES = 4
 
 def manifest(**changes: Any) -> Manifest:
     values = {
-        "id": "", "owner_file": "shot.blend", "owner_object": "Body", "vertices": 5, "triangles": 2, "cage_vertices": 4, "tets": 1,
-        "samples": SAMPLES, "samples_per_frame": 1, "first_frame": 1, "frame_start": 1, "frame_end": SAMPLES, "frame_rate": 24.0,
-        "identity": "abc", "topology": "def", "native": "1",
-    }  # fmt: skip
+        "id": "",
+        "owner_file": "shot.blend",
+        "owner_object": "Body",
+        "vertices": 5,
+        "triangles": 2,
+        "cage_vertices": 4,
+        "tets": 1,
+        "samples": SAMPLES,
+        "samples_per_frame": 1,
+        "first_frame": 1,
+        "frame_start": 1,
+        "frame_end": SAMPLES,
+        "frame_rate": 24.0,
+        "identity": "abc",
+        "topology": "def",
+        "native": "1",
+    }
     return Manifest(**{**values, **changes})
 
 
 def constants() -> dict[str, Any]:
     return {
-        "rest": np.zeros((5, 3)), "triangles": np.zeros((2, 3), np.int32), "follow": np.ones(5),
-        "cage_vertices": np.arange(12.0).reshape(4, 3), "cage_tets": np.array([[0, 1, 2, 3]], np.int32),
-        "cage_binding": np.zeros(5, np.int32), "cage_weights": np.full((5, 4), 0.25),
-    }  # fmt: skip
+        "rest": np.zeros((5, 3)),
+        "triangles": np.zeros((2, 3), np.int32),
+        "follow": np.ones(5),
+        "cage_vertices": np.arange(12.0).reshape(4, 3),
+        "cage_tets": np.array([[0, 1, 2, 3]], np.int32),
+        "cage_binding": np.zeros(5, np.int32),
+        "cage_weights": np.full((5, 4), 0.25),
+    }
 
 
 def fill(made: Store, indices: range) -> None:

@@ -44,6 +44,7 @@ class Rest:
 def find_object(name: str) -> Any:
     """The mesh object of that name in the open scene; otherwise a sentence with the closest name."""
     scene = bpy.context.scene
+    bpy.context.view_layer.update()  # what was linked just now is not yet in the view layer
     meshes = [ob.name for ob in scene.objects if ob.type == "MESH"]
     ob = scene.objects.get(name)
     if ob is None or ob.type != "MESH":

@@ -1,0 +1,56 @@
+"""What the tests inside Blender share."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+
+ADDON = Path(__file__).resolve().parents[2] / "addon"
+
+
+def command(*arguments: str) -> list[str]:
+    """The command line of `python -m sinew`, for the Blender that runs the tests."""
+    if bpy.app.binary_path:
+        # Inside an executable: its own Python may be none that can be started.
+        code = f"import sys; sys.path.insert(0, {str(ADDON)!r}); from sinew.command import main; sys.exit(main())"
+        python = os.environ.get("SINEW_TEST_PYTHON", "/usr/bin/python3")
+        return [python, "-c", code, *arguments, "--blender", bpy.app.binary_path]
+    return [sys.executable, "-m", "sinew", *arguments]
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(ADDON), "OMP_NUM_THREADS": "1"}
+
+
+def run(*arguments: Any) -> subprocess.CompletedProcess[str]:
+    line = command(*[str(argument) for argument in arguments])
+    return subprocess.run(line, capture_output=True, text=True, env=environment(), check=False, timeout=600)
+
+
+def save(path: Path) -> Path:
+    bpy.ops.wm.save_as_mainfile(filepath=str(path), check_existing=False)
+    return path
+
+
+def load(path: Path) -> None:
+    bpy.ops.wm.open_mainfile(filepath=str(path), load_ui=False)
+
+
+def shown(ob: Any) -> np.ndarray:
+    """Positions of the evaluated mesh as it shows now, local space."""
+    bpy.context.view_layer.update()
+    mesh = ob.evaluated_get(bpy.context.evaluated_depsgraph_get()).to_mesh()
+    flat = np.empty(3 * len(mesh.vertices), np.float32)
+    mesh.vertices.foreach_get("co", flat)
+    return flat.reshape(-1, 3)
+
+
+def shown_at(ob: Any, frame: int, subframe: float = 0.0) -> np.ndarray:
+    bpy.context.scene.frame_set(frame, subframe=subframe)
+    return shown(ob)
