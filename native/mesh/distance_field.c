@@ -6,6 +6,7 @@
 
 #define LAYERS_PER_CHUNK 4
 #define CHUNKS_PER_BATCH 8     /* between two looks at the cancel flag */
+#define SAMPLE_ASIDE 0.01      /* cells */
 #define SAMPLE_SPACING 0.25    /* cells, of the samples that find the touched tets */
 
 typedef struct Scatter {
@@ -73,7 +74,22 @@ static void scatter_layers(void *data, size_t chunk, size_t begin, size_t end)
     }
 }
 
-/* Marks the tets that hold samples of a piece. */
+/* Marks the tets at a sample. Surfaces often lie exactly in lattice planes: the tets of all sides count then. */
+static void sample_touch(const SnLattice *lattice, const double sample[3], uint16_t *touched)
+{
+    static const double ASIDE[4][3] = {{1.0, 0.5, 0.25}, {-1.0, -0.25, 0.5}, {0.25, -1.0, -0.5}, {-0.5, 0.75, -1.0}};
+    for (int i = 0; i < 4; i++) {
+        double point[3];
+        int local;
+        for (int axis = 0; axis < 3; axis++) {
+            point[axis] = sample[axis] + SAMPLE_ASIDE * ASIDE[i][axis];
+        }
+        size_t cube = sn_lattice_locate(lattice, point, &local);
+        touched[cube] = (uint16_t)(touched[cube] | 1u << local);
+    }
+}
+
+/* Marks the tets that a piece passes through, by samples. */
 static void piece_touch(const SnLattice *lattice, const double *x, uint16_t *touched)
 {
     double longest = sqrt(fmax(sn_distance_squared(x, x + 3),
@@ -83,12 +99,10 @@ static void piece_touch(const SnLattice *lattice, const double *x, uint16_t *tou
     for (int i = 0; i <= steps; i++) {
         for (int j = 0; j <= steps - i; j++) {
             double u = (double)i / steps, v = (double)j / steps, point[3];
-            int local;
             for (int axis = 0; axis < 3; axis++) {
                 point[axis] = x[axis] + u * (x[3 + axis] - x[axis]) + v * (x[6 + axis] - x[axis]);
             }
-            size_t cube = sn_lattice_locate(lattice, point, &local);
-            touched[cube] = (uint16_t)(touched[cube] | 1u << local);
+            sample_touch(lattice, point, touched);
         }
     }
 }

@@ -11,7 +11,7 @@
 #define CUT_ROUNDS 6
 #define CUT_ACCURACY 0.01      /* cells */
 #define FACE_REACH 0.56        /* cells: no place of a lattice tet is farther from its nearest vertex */
-#define TIE 1e-3               /* cells: the surface halfway between two lattice points must not let the flood through */
+#define TIE 1e-4               /* cells: the surface halfway between two lattice points must not let the flood through */
 #define POINTS_PER_CHUNK 2048
 
 enum { UNKNOWN = 0, OUTSIDE = 1, FILLED = 2 };
@@ -171,6 +171,26 @@ static void inside_require(const SnDistanceField *field, const size_t *points, i
     }
 }
 
+/* Whether the surface also passes through the tet across the face `points` from `apex`. */
+static int is_touched_across(const SnLattice *lattice, const SnDistanceField *field, const size_t points[3], size_t apex)
+{
+    int kind = sn_lattice_kind(lattice, points[0]);
+    ptrdiff_t cube = (ptrdiff_t)(kind ? points[0] - lattice->cube_count : points[0]);
+    for (int i = 0; i < SN_LATTICE_STAR_TETS; i++) {
+        const SnStarTet *tet = &lattice->stars[kind][i];
+        int shared = 0;
+        for (int j = 0; j < 3; j++) {
+            size_t point = (size_t)((ptrdiff_t)points[0] + lattice->neighbours[kind][tet->directions[j]]);
+            shared += point == points[1] || point == points[2];
+            shared -= point == apex;
+        }
+        if (shared == 2) {
+            return field->touched[cube + tet->cube] >> tet->local & 1;
+        }
+    }
+    return 0;
+}
+
 /* Thin sheets and wires may slip between the lattice points: every touched tet gets a vertex inside, and so does
    every face between two touched tets, so that the body does not come apart there. */
 static void thin_parts_add(const SnEnvelope *envelope, const SnDistanceField *field)
@@ -188,7 +208,9 @@ static void thin_parts_add(const SnEnvelope *envelope, const SnDistanceField *fi
             inside_require(field, points, 4, field->band + 1.0, envelope->inside);
             for (int apart = 0; apart < 4; apart++) {
                 size_t face[3] = {points[(apart + 1) % 4], points[(apart + 2) % 4], points[(apart + 3) % 4]};
-                inside_require(field, face, 3, FACE_REACH, envelope->inside);
+                if (is_touched_across(lattice, field, face, points[apart])) {
+                    inside_require(field, face, 3, FACE_REACH, envelope->inside);
+                }
             }
         }
     }
