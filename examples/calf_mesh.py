@@ -12,7 +12,7 @@ from math import cos, pi, radians, sin
 
 import numpy as np
 
-SPACING = 0.0312  # of the meshing grid, about the edge length of the skin
+SPACING = 0.0328  # of the meshing grid, about the edge length of the skin
 
 # Ball chains of round cones: (x, y, z, radius)
 TRUNK = [
@@ -189,14 +189,12 @@ def skin() -> Shape:
 
 def surface_nets(low: tuple, high: tuple, step: float) -> tuple[np.ndarray, np.ndarray]:
     """Quads around the zero level of `distance`: one vertex in each grid cell that the surface crosses."""
-    counts = np.ceil((np.subtract(high, low)) / step).astype(int) + 1
-    counts[0] += counts[0] % 2  # an even count keeps the mesh symmetric: no sample lies on x = 0
-    start = np.array(low, float)
-    start[0] = -0.5 * step * (counts[0] - 1)
-    grid = np.stack(np.meshgrid(*(start[i] + step * np.arange(counts[i]) for i in range(3)), indexing="ij"), axis=-1)
+    half = step * (np.arange(np.ceil(high[0] / step)) + 0.5)  # no sample on x = 0 keeps the mesh symmetric
+    lines = [np.concatenate([-half[::-1], half]), ear_lines(low[1], high[1], step), np.arange(low[2], high[2], step)]
+    grid = np.stack(np.meshgrid(*lines, indexing="ij"), axis=-1)
     value = np.concatenate([distance(slab) for slab in np.array_split(grid, 8)])
     inside = value < 0
-    cells = counts - 1
+    cells = np.array(value.shape) - 1
     total, crossings = np.zeros((*cells, 3)), np.zeros(cells)
     edges = []
     for axis in range(3):
@@ -207,7 +205,8 @@ def surface_nets(low: tuple, high: tuple, step: float) -> tuple[np.ndarray, np.n
         index = np.argwhere(inside[tuple(near)] != inside[tuple(far)])
         other = index + np.eye(3, dtype=int)[axis]
         a, b = value[tuple(index.T)], value[tuple(other.T)]
-        point = start + step * (index + (a / (a - b))[:, None] * np.eye(3)[axis])
+        share = (a / (a - b))[:, None]
+        point = (1 - share) * grid[tuple(index.T)] + share * grid[tuple(other.T)]
         b_axis, c_axis = (axis + 1) % 3, (axis + 2) % 3
         corners = []
         for db, dc in ((0, 0), (1, 0), (1, 1), (0, 1)):
@@ -225,6 +224,15 @@ def surface_nets(low: tuple, high: tuple, step: float) -> tuple[np.ndarray, np.n
     number[used] = np.arange(len(used))
     vertices = total.reshape(-1, 3)[used] / crossings.ravel()[used, None]
     return vertices, number[np.concatenate(edges)]
+
+
+def ear_lines(low: float, high: float, step: float) -> np.ndarray:
+    """Grid lines along y, twice as dense across the ears: plates thinner than two cells would end in teeth."""
+    places = [low]
+    while places[-1] < high:
+        near = np.clip(1.0 - (abs(places[-1] + 0.47) - 0.14) / 0.1, 0.0, 1.0)
+        places.append(places[-1] + step * (1.0 - 0.5 * near))
+    return np.array(places)
 
 
 def neighbour_sums(faces: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -254,7 +262,8 @@ def even_out(vertices: np.ndarray, faces: np.ndarray, rounds: int) -> np.ndarray
     for _ in range(rounds):
         vertices = vertices + 0.6 * (neighbour_mean(vertices, edges) - vertices)
         vertices = project(vertices)
-    return project(project(vertices))
+    vertices = project(project(vertices))
+    return vertices + 0.5 * (neighbour_mean(vertices, edges) - vertices)
 
 
 def skin_colors(p: np.ndarray, part: np.ndarray) -> np.ndarray:
