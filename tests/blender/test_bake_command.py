@@ -1,0 +1,366 @@
+"""The whole line, from a file that has never seen Sinew to one that plays its bake, by the command."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+import scenes
+from inside import command, environment, load, run, save, shown_at
+from sinew.core import pc2
+from sinew.scene import playback, setup, stack
+
+QUICK = ("--set", "resolution=5", "--set", "substeps=1")
+FRAMES = 12
+
+
+@pytest.fixture(scope="module")
+def baked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A baked arm, made once; tests that change it work on a copy."""
+    folder = tmp_path_factory.mktemp("baked")
+    scenes.reset_scene()
+    scenes.build_two_bone_arm(frames=FRAMES)
+    save(folder / "arm.blend")
+    result = run("bake", folder / "arm.blend", "--object", "Arm", *QUICK, "--report", folder / "report.json")
+    assert result.returncode == 0, result.stdout + result.stderr
+    return folder
+
+
+@pytest.fixture
+def copy(baked: Path, tmp_path: Path) -> Path:
+    shutil.copytree(baked, tmp_path / "copy")
+    return tmp_path / "copy" / "arm.blend"
+
+
+def cache(folder: Path) -> np.ndarray:
+    """All samples of the one bake in a folder."""
+    (path,) = folder.glob("sinew/*/result.pc2")
+    with open(path, "rb") as file:
+        header = pc2.read_header(file, "result")
+        return np.stack([pc2.read_slot(file, header, i) for i in range(header.samples)])
+
+
+def object_of(blend: Path) -> Any:
+    load(blend)
+    return bpy.context.scene.objects["Arm"]
+
+
+def test_a_file_that_never_saw_sinew_plays_the_bake_in_its_range_and_the_input_outside(baked: Path) -> None:
+    ob = object_of(baked / "arm.blend")
+    samples = cache(baked)
+    assert len(samples) == FRAMES
+    assert [modifier.name for modifier in ob.modifiers] == ["Armature", "Sinew"]
+    assert ob.modifiers["Sinew"].filepath.startswith("//sinew/")
+    added = 0.0
+    for frame in range(1 - 3, FRAMES + 4):
+        shape = shown_at(ob, frame)
+        ob.modifiers["Sinew"].show_viewport = False
+        given = shown_at(ob, frame)
+        ob.modifiers["Sinew"].show_viewport = True
+        if 1 <= frame <= FRAMES:
+            assert np.array_equal(shape, samples[frame - 1]), frame
+            added = max(added, float(np.abs(shape - given).max()))
+        else:
+            assert np.array_equal(shape, given), frame
+    assert added > 1e-3
+
+
+def test_the_report_tells_numbers_that_make_sense(baked: Path) -> None:
+    told = json.loads((baked / "report.json").read_text())
+    assert told["frames"] == FRAMES and told["vertices"] > 100 and told["tets"] > 10
+    assert told["follow_error"]["max_relative"] < 0.01  # of a cage this coarse
+    assert told["added_motion"]["rms_relative"] > 1e-4
+    assert 0 < told["fit_error"]["rms_relative"] < 0.05
+    assert told["seconds"]["simulation"] > 0 and told["peak_memory"] > 1e7
+    assert told["settings"]["resolution"] == 5
+
+
+def test_the_setup_and_the_follow_group_are_kept_in_the_file(baked: Path) -> None:
+    ob = object_of(baked / "arm.blend")
+    entry = setup.find("Arm")
+    assert entry is not None and entry.settings == {"resolution": 5, "substeps": 1}
+    assert (baked / "sinew" / entry.bake / "manifest.json").is_file()
+    assert "Sinew Follow" in ob.vertex_groups
+    ob.name = "Renamed"
+    assert setup.find("Renamed") is not None
+
+
+def test_the_setup_survives_being_saved_without_sinew(copy: Path) -> None:
+    save_again = f"import bpy; bpy.ops.wm.save_as_mainfile(filepath={str(copy)!r})"
+    plain = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    subprocess.run(without_sinew(copy, save_again), check=True, env=plain, capture_output=True)
+    load(copy)
+    assert setup.find("Arm") is not None
+
+
+def without_sinew(blend: Path, script: str) -> list[str]:
+    if bpy.app.binary_path:
+        options = ["--python-exit-code", "9", "--python-expr", script]
+        return [bpy.app.binary_path, "-b", "--factory-startup", str(blend), *options]
+    opened = f"import bpy; bpy.ops.wm.open_mainfile(filepath={str(blend)!r}, load_ui=False); "
+    return [sys.executable, "-c", opened + script]
+
+
+def test_the_file_renders_without_sinew(copy: Path, tmp_path: Path) -> None:
+    script = f"""
+import bpy, sys
+assert not any('sinew' in name for name in sys.modules)
+scene = bpy.context.scene
+camera = bpy.data.objects.new('Camera', bpy.data.cameras.new('Camera'))
+scene.collection.objects.link(camera)
+camera.location, camera.rotation_euler = (0.5, -3, 0.3), (1.5708, 0, 0)
+scene.camera = camera
+scene.render.engine = 'BLENDER_WORKBENCH'
+scene.render.resolution_x, scene.render.resolution_y = 160, 120
+scene.render.resolution_percentage = 100
+scene.render.image_settings.file_format = 'PNG'
+scene.frame_set({FRAMES // 2 + 3})
+for name, shown in (('with', True), ('without', False)):
+    bpy.data.objects['Arm'].modifiers['Sinew'].show_render = shown
+    bpy.data.objects['Arm'].modifiers['Sinew'].show_viewport = shown
+    scene.render.filepath = {str(tmp_path)!r} + '/' + name + '.png'
+    bpy.ops.render.render(write_still=True)
+"""
+    script = f"exec({script!r})"
+    plain = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    subprocess.run(without_sinew(copy, script), check=True, env=plain, capture_output=True, timeout=300)
+    pictures = []
+    for name in ("with", "without"):
+        image = bpy.data.images.load(str(tmp_path / f"{name}.png"))
+        pictures.append(np.array(image.pixels[:]))
+    assert pictures[0].std() > 0.01
+    assert np.abs(pictures[0] - pictures[1]).max() > 0.1
+
+
+def test_check_is_content_with_a_fresh_bake_and_does_not_change_the_file(copy: Path) -> None:
+    before = copy.read_bytes()
+    result = run("check", copy)
+    assert result.returncode == 0 and "Arm: good" in result.stdout, result.stdout + result.stderr
+    assert copy.read_bytes() == before
+
+
+def change_animation(ob: Any) -> None:
+    armature = ob.modifiers["Armature"].object
+    scenes.pose_key(armature, "lower", 8, quaternion=(1, 0, 0, 0))
+
+
+def change_range(_: Any) -> None:
+    bpy.context.scene.frame_end = FRAMES + 1
+
+
+def change_mesh(ob: Any) -> None:
+    ob.data.vertices[7].co.x += 0.01
+
+
+def change_count(ob: Any) -> None:
+    ob.data.vertices.add(1)
+
+
+def change_settings(_: Any) -> None:
+    entry = setup.find("Arm")
+    assert entry is not None
+    setup.save(setup.Setup("Arm", entry.bake, {**entry.settings, "jiggle": 2.0}))
+
+
+def change_amount(_: Any) -> None:
+    entry = setup.find("Arm")
+    assert entry is not None
+    setup.save(setup.Setup("Arm", entry.bake, {**entry.settings, "amount": 0.5}))
+
+
+def change_weights(ob: Any) -> None:
+    ob.vertex_groups["Sinew Follow"].add([0], 0.123, "REPLACE")
+
+
+def delete_modifier(ob: Any) -> None:
+    assert playback.detach(ob)
+
+
+def delete_object(ob: Any) -> None:
+    bpy.data.objects.remove(ob)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        change_animation, change_range, change_mesh, change_count, change_settings, change_amount, change_weights,
+        delete_modifier, delete_object,
+    ],
+)  # fmt: skip
+def test_check_notices_what_has_changed(copy: Path, change: Any) -> None:
+    change(object_of(copy))
+    from sinew import bake_object
+
+    save(copy)
+    problems = [bake_object.check_object(entry, bake_object.Target(copy)) for entry in bake_object.setups()]
+    assert len(problems) == 1 and problems[0], change
+
+
+def test_check_fails_on_missing_and_damaged_bakes(copy: Path) -> None:
+    (bake,) = (copy.parent / "sinew").iterdir()
+    with open(bake / "result.pc2", "r+b") as file:
+        file.seek(16)
+        file.write(struct.pack("<i", -1))
+    result = run("check", copy)
+    assert result.returncode == 1 and "-1 vertices" in result.stdout
+    shutil.rmtree(bake)
+    result = run("check", copy)
+    assert result.returncode == 1 and "missing" in result.stdout
+
+
+def test_an_unchanged_file_keeps_its_bake_and_a_changed_one_switches(copy: Path) -> None:
+    (first,) = os.listdir(copy.parent / "sinew")
+    result = run("bake", copy, "--object", "Arm")
+    assert result.returncode == 0 and "Nothing has changed" in result.stdout, result.stderr
+    assert os.listdir(copy.parent / "sinew") == [first]
+    result = run("bake", copy, "--object", "Arm", "--set", "amount=0")
+    assert result.returncode == 0, result.stderr
+    (second,) = os.listdir(copy.parent / "sinew")
+    assert second != first
+    ob = object_of(copy)
+    shape = shown_at(ob, 9)
+    ob.modifiers["Sinew"].show_viewport = False
+    assert np.allclose(shape, shown_at(ob, 9), atol=1e-6)
+
+
+def test_out_leaves_the_file_untouched_and_owns_a_bake_beside_it(copy: Path, tmp_path: Path) -> None:
+    before, folders = copy.read_bytes(), os.listdir(copy.parent / "sinew")
+    other = tmp_path / "other" / "out.blend"
+    other.parent.mkdir()
+    result = run("bake", copy, "--object", "Arm", "--out", other)
+    assert result.returncode == 0, result.stderr
+    assert copy.read_bytes() == before and os.listdir(copy.parent / "sinew") == folders
+    assert run("check", other).returncode == 0
+    shutil.rmtree(copy.parent)
+    ob = object_of(other)
+    assert ob.modifiers["Sinew"].filepath.startswith("//sinew/")
+    assert np.array_equal(shown_at(ob, 5), cache(other.parent)[4])
+
+
+def test_a_failed_bake_leaves_the_file_and_its_bake(copy: Path) -> None:
+    before, folders = copy.read_bytes(), sorted(os.listdir(copy.parent))
+    for arguments, words in (
+        (("--object", "Arn"), 'did you mean "Arm"'),
+        (("--object", "Arm", "--set", "follow_group=nothing"), "no vertex group"),
+        (("--object", "Arm", "--set", "frame_start=90"), "empty"),
+    ):
+        result = run("bake", copy, *arguments)
+        assert result.returncode == 1 and words in result.stderr, result.stderr
+        assert "Traceback" not in result.stderr
+        assert copy.read_bytes() == before and sorted(os.listdir(copy.parent)) == folders
+
+
+def test_a_file_that_is_no_blend_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "odd.blend"
+    path.write_bytes(b"nonsense")
+    result = run("bake", path, "--object", "Arm")
+    assert result.returncode == 1 and "cannot be opened" in result.stderr
+
+
+def start(blend: Path, *arguments: str) -> subprocess.Popen[bytes]:
+    line = command("bake", str(blend), "--object", "Arm", *QUICK, *arguments)
+    return subprocess.Popen(
+        line, env=environment(), start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
+
+
+def wait_for_frames(folder: Path, process: subprocess.Popen[bytes], count: int) -> None:
+    end = time.monotonic() + 120
+    while time.monotonic() < end and process.poll() is None:
+        logs = list(folder.glob("sinew/*/frames.jsonl"))
+        if logs and logs[0].read_text().count('"frame"') >= count:
+            return
+        time.sleep(0.002)
+    raise AssertionError("the bake ended before it could be stopped")
+
+
+@pytest.fixture
+def long_shot(tmp_path: Path) -> Path:
+    scenes.reset_scene()
+    scenes.build_two_bone_arm(frames=60)
+    return save(tmp_path / "arm.blend")
+
+
+def test_a_killed_bake_loses_no_frame_and_ends_with_the_same_bits(long_shot: Path, tmp_path: Path) -> None:
+    whole = tmp_path / "whole"
+    whole.mkdir()
+    shutil.copy(long_shot, whole)
+    assert run("bake", whole / "arm.blend", "--object", "Arm", *QUICK).returncode == 0
+    before = long_shot.read_bytes()
+    process = start(long_shot)
+    wait_for_frames(tmp_path, process, 5)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    assert long_shot.read_bytes() == before
+    (folder,) = (tmp_path / "sinew").iterdir()
+    finished = (folder / "frames.jsonl").read_text().count('"frame"')
+    assert 5 <= finished < 60
+    result = run("bake", long_shot, "--object", "Arm", *QUICK)
+    assert result.returncode == 0, result.stderr
+    assert [path.name for path in (tmp_path / "sinew").iterdir()] == [folder.name]
+    assert np.array_equal(cache(tmp_path), cache(whole))
+    assert run("check", long_shot).returncode == 0
+
+
+def test_ctrl_c_keeps_finished_frames_and_the_file(long_shot: Path, tmp_path: Path) -> None:
+    before = long_shot.read_bytes()
+    process = start(long_shot)
+    wait_for_frames(tmp_path, process, 3)
+    os.killpg(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130 and b"kept" in err and b"Traceback" not in err, err
+    assert long_shot.read_bytes() == before
+    assert run("bake", long_shot, "--object", "Arm", *QUICK).returncode == 0
+
+
+def test_two_samples_a_frame_play_on_half_frames(tmp_path: Path) -> None:
+    scenes.reset_scene()
+    ob = scenes.build_two_bone_arm(frames=6)
+    ob.modifiers.new("Subdivision", "SUBSURF")
+    blend = save(tmp_path / "arm.blend")
+    result = run("bake", blend, "--object", "Arm", *QUICK, "--set", "samples=2", "--set", "preroll=2")
+    assert result.returncode == 0, result.stderr
+    ob = object_of(blend)
+    assert [modifier.name for modifier in ob.modifiers] == ["Armature", "Sinew", "Subdivision"]
+    ob.modifiers["Subdivision"].show_viewport = False
+    samples = cache(tmp_path)
+    assert len(samples) == 2 * 7 + 1
+    assert np.array_equal(shown_at(ob, 1), samples[4])
+    assert np.allclose(shown_at(ob, 3, 0.5), samples[9], atol=1e-6)
+    given = shown_at(ob, 0)
+    ob.modifiers["Sinew"].show_viewport = False
+    assert np.array_equal(given, shown_at(ob, 0))
+
+
+def test_deleting_a_bake_removes_modifier_and_driver_and_nothing_else(copy: Path) -> None:
+    ob = object_of(copy)
+    assert len(ob.animation_data.drivers) == 1
+    assert ob.animation_data.drivers[0].driver.expression == f"frame >= 1 and frame <= {FRAMES}"
+    assert ob.animation_data.drivers[0].driver.is_simple_expression
+    assert playback.detach(ob) and not playback.detach(ob)
+    assert [modifier.name for modifier in ob.modifiers] == ["Armature"]
+    assert len(ob.animation_data.drivers) == 0
+    setup.remove("Arm")
+    assert setup.load() == [] and setup.KEY not in bpy.context.scene
+
+
+def test_setups_of_other_objects_stay_when_one_is_saved(copy: Path) -> None:
+    object_of(copy)
+    other = bpy.data.objects.new("Other", bpy.data.meshes.new("Other"))
+    bpy.context.scene.collection.objects.link(other)
+    setup.save(setup.Setup("Other", "0" * 16, {"jiggle": 2.0}))
+    setup.save(setup.Setup("Arm", "1" * 16, {}))
+    found = {entry.object_name: entry for entry in setup.load()}
+    assert found["Other"].settings == {"jiggle": 2.0} and found["Arm"].bake == "1" * 16 and len(found) == 2
+    assert stack.own_modifier(other) is None
