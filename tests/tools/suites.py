@@ -85,7 +85,7 @@ def suite_environment(folder: str) -> dict[str, str]:
         OMP_WAIT_POLICY="passive",
         ASAN_OPTIONS="detect_leaks=1:abort_on_error=0:" + os.environ.get("ASAN_OPTIONS", ""),
         UBSAN_OPTIONS="halt_on_error=1:print_stacktrace=1",
-        LSAN_OPTIONS=f"print_suppressions=0:suppressions={ROOT}/tests/tools/leaks.txt",
+        LSAN_OPTIONS="print_suppressions=0:suppressions=tests/tools/leaks.txt",
     )
     for name in ("PYTHONHOME", "LD_PRELOAD"):
         environment.pop(name, None)
