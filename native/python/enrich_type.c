@@ -23,19 +23,6 @@ static void enrich_dealloc(PyObject *object)
     sn_type_free(object);
 }
 
-static int parse_scheme(const char *name, SnScheme *scheme)
-{
-    if (strcmp(name, "tr_bdf2") == 0) {
-        *scheme = SN_SCHEME_TR_BDF2;
-    } else if (strcmp(name, "implicit_euler") == 0) {
-        *scheme = SN_SCHEME_IMPLICIT_EULER;
-    } else {
-        sn_errors_set(SN_BAD_INPUT, "There is no scheme \"%s\": use tr_bdf2 or implicit_euler.", name);
-        return -1;
-    }
-    return 0;
-}
-
 static PyObject *enrich_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
 {
     static char *names[] = {"cage",     "areas",     "follow",  "jiggle",        "settle",  "young",
@@ -56,7 +43,7 @@ static PyObject *enrich_new(PyTypeObject *type, PyObject *arguments, PyObject *k
     }
     context = sn_monitor_context(monitor, &own);
     s.energy = sn_energy_by_name(energy_name);
-    if (context == NULL || s.energy == NULL || parse_scheme(scheme_name, &s.scheme) < 0 || sn_cage_type_check(cage) < 0) {
+    if (context == NULL || s.energy == NULL || sn_scheme_by_name(scheme_name, &s.scheme) < 0 || sn_cage_type_check(cage) < 0) {
         return NULL;
     }
     const SnEmbedding *embedding = sn_cage_type_embedding(cage);

@@ -23,6 +23,19 @@ const SnEnergy *sn_energy_by_name(const char *name)
     return NULL;
 }
 
+int sn_scheme_by_name(const char *name, SnScheme *scheme)
+{
+    if (strcmp(name, "tr_bdf2") == 0) {
+        *scheme = SN_SCHEME_TR_BDF2;
+    } else if (strcmp(name, "implicit_euler") == 0) {
+        *scheme = SN_SCHEME_IMPLICIT_EULER;
+    } else {
+        sn_errors_set(SN_BAD_INPUT, "There is no scheme \"%s\": use tr_bdf2 or implicit_euler.", name);
+        return -1;
+    }
+    return 0;
+}
+
 /* vertex_areas(positions, triangles, areas) -> size of the mesh */
 PyObject *sn_function_vertex_areas(PyObject *module, PyObject *arguments)
 {

@@ -6,6 +6,7 @@
 #include <Python.h>
 
 #include "base/context.h"
+#include "dynamics/time_step.h"
 #include "mesh/embedding.h"
 #include "mesh/tet_mesh.h"
 
@@ -13,6 +14,7 @@ int sn_monitor_type_add(PyObject *module);
 int sn_cage_type_add(PyObject *module);
 int sn_fit_type_add(PyObject *module);
 int sn_enrich_type_add(PyObject *module);
+int sn_world_type_add(PyObject *module);
 
 /* The context of a Monitor, or `own` (initialised) for None. Null with an exception for anything else. */
 SnContext *sn_monitor_context(PyObject *monitor, SnContext *own);
@@ -22,9 +24,9 @@ int sn_cage_type_check(PyObject *object);
 const SnTetMesh *sn_cage_type_mesh(PyObject *cage);
 const SnEmbedding *sn_cage_type_embedding(PyObject *cage);
 
-/* Energy by name; null with an exception for an unknown one. */
-struct SnEnergy;
-const struct SnEnergy *sn_energy_by_name(const char *name);
+/* Energy and scheme by name; null and -1 with an exception for an unknown one. */
+const SnEnergy *sn_energy_by_name(const char *name);
+int sn_scheme_by_name(const char *name, SnScheme *scheme);
 
 /* Allocates an instance of a type created from a spec; zeroed. */
 PyObject *sn_type_new(PyTypeObject *type);
