@@ -155,12 +155,15 @@ def _open(options: argparse.Namespace) -> Any:
         raise BadInput(f"{options.file} does not exist: check the name.")
     try:
         from .scene import file
+        from . import bake_object as _  # now, so that a missing module is told before any work
     except ModuleNotFoundError as error:
-        if error.name != "bpy":
+        advice = {
+            "bpy": "install it with pip, or name a Blender executable with --blender PATH",
+            "numpy": "install it (Debian: python3-numpy), or use a Blender that brings it along",
+        }
+        if error.name not in advice:
             raise
-        raise BadInput(
-            "This Python has no bpy: install it with pip, or name a Blender executable with --blender PATH."
-        ) from error
+        raise BadInput(f"This Python has no {error.name}: {advice[error.name]}.") from error
     _translated(file.open_blend, options.file.resolve(), scripts=options.enable_scripts)
     return file
 

@@ -26,7 +26,6 @@ def attach(
     modifier.play_mode = "SCENE"
     modifier.frame_start = float(first_frame * samples)
     modifier.frame_scale = float(samples)
-    modifier.forward_axis, modifier.up_axis, modifier.flip_axis = "POS_Y", "POS_Z", (False, False, False)
     modifier.show_viewport = modifier.show_render = True
     compat.move_modifier(ob, modifier, place)
     modifier.driver_remove("factor")
