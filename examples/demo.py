@@ -22,7 +22,7 @@ import pictures  # noqa: E402
 import scenes  # noqa: E402
 
 NAME = "Calf"
-TELLING_FRAMES = (34, 78, 86, 92, 97, 101, 106, 112, 140)
+TELLING_FRAMES = (34, 78, 86, 92, 98, 101, 106, 140)
 
 
 def bake(file: Path, name: str, report: Path, *options: str) -> dict[str, Any] | None:
@@ -62,7 +62,7 @@ def main() -> int:
     bpy.ops.wm.open_mainfile(filepath=str(file))
     ob, scene = bpy.data.objects[NAME], bpy.context.scene
     with Quiet():
-        pictures.contact_sheet(ob, TELLING_FRAMES, sheet)
+        pictures.contact_sheet(ob, TELLING_FRAMES, sheet, across=2)
         done("contact sheet")
         pictures.film(ob, range(scene.frame_start, scene.frame_end + 1), movie)
         done("film")

@@ -28,20 +28,23 @@ def contact_sheet(
     columns: Sequence[str] = ("input", "result", "heat"),
     cell: tuple[int, int] = (420, 340),
     turn: float = 52.0,
+    across: int = 1,
 ) -> dict[str, float]:
-    """Rows of chosen frames. Returns the added motion over them, as fractions of size: largest and rms."""
+    """Chosen frames, `across` of them in a row. Returns their added motion as fractions of size: largest and rms."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     rows, added, size = [], [], 1.0
     with tempfile.TemporaryDirectory() as folder:
         # The first row carries the titles, the last one the legend.
-        kinds = ((True, False), (False, False), (False, True)) if len(frames) > 1 else ((True, True),)
+        kinds = ((True, False), (False, False), (False, True)) if len(frames) > across else ((True, True),)
+        last_row = (len(frames) - 1) // across
         stages = [
             Stage(ob, frames, columns, cell=cell, turn=turn, header=first, legend=last and "heat" in columns)
             for first, last in kinds
         ]
         for i, frame in enumerate(frames):
-            stage = stages[0 if i == 0 else -1 if i == len(frames) - 1 else 1]
+            row = i // across
+            stage = stages[0 if row == 0 else -1 if row == last_row else 1]
             size = stage.size
             added.append(stage.show(frame).added / size)
             label = stage.write(f"frame {frame}", -0.47, stage.half_height - stage.band - 0.16, 0.12, "LEFT")
@@ -51,7 +54,9 @@ def contact_sheet(
             rows.append(read_picture(picture))
         for stage in stages:
             stage.close()
-    write_picture(path, np.concatenate(rows))
+    rows += [np.ones_like(rows[-1])] * (-len(rows) % across)
+    lines = [np.concatenate(rows[i : i + across], axis=1) for i in range(0, len(rows), across)]
+    write_picture(path, np.concatenate(lines))
     everything = np.concatenate(added)
     return {"largest": float(everything.max()), "rms": float(np.sqrt((everything**2).mean()))}
 

@@ -179,7 +179,7 @@ class Stage:
             boxes.append((flat.min(0), flat.max(0)))
             floors.append(shot.input[:, 2].min())
             sizes.append(np.linalg.norm(np.ptp(shot.input, axis=0)))
-            hottest.append(np.percentile(shot.added, 99.5))
+            hottest.append(np.percentile(shot.added, 99))
         self.size = float(np.median(sizes)) or 1.0
         self.ground = float(np.min(floors))
         self.hottest = max(float(np.max(hottest)), 1e-6 * self.size)
