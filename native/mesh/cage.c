@@ -1,9 +1,11 @@
 #include "mesh/cage.h"
 
+#include "base/memory.h"
 #include "mesh/geometry.h"
 #include "mesh/stuffing.h"
 
 #define LARGEST_OFFSET 4.0 /* cells */
+#define CLOUD_CELL 2.0     /* mean spacings of a point cloud */
 #define BAND_BEYOND 0.1    /* cells: distances are known a little beyond the offset */
 
 SnCageSettings sn_cage_settings_default(void)
@@ -23,8 +25,24 @@ static SnStatus settings_check(SnContext *context, const SnCageSettings *setting
     return SN_OK;
 }
 
+/* A cloud of points holds together only where cells are larger than the gaps between points. */
+static SnStatus cloud_cell_size(SnContext *context, const SnTriMesh *mesh, double *cell)
+{
+    SnStatus status = SN_OK;
+    double *areas = NULL, sum = 0.0;
+    SN_TRY_NEW(context, areas, mesh->vertex_count, double);
+    SN_TRY(sn_tri_mesh_vertex_areas(context, mesh, areas));
+    for (size_t i = 0; i < mesh->vertex_count; i++) {
+        sum += sqrt(areas[i]);
+    }
+    *cell = fmax(*cell, CLOUD_CELL * sum / (double)mesh->vertex_count);
+cleanup:
+    sn_release(areas);
+    return status;
+}
+
 /* Edge of a cube. Where all points coincide, or differ by no more than rounding, any small cage will do. */
-static double cell_size(const SnTriMesh *mesh, int resolution)
+static SnStatus cell_size(SnContext *context, const SnTriMesh *mesh, int resolution, double *cell)
 {
     double low[3], high[3], magnitude = 0.0;
     sn_tri_mesh_bounds(mesh, low, high);
@@ -35,7 +53,8 @@ static double cell_size(const SnTriMesh *mesh, int resolution)
     if (size < 1e-9 * magnitude || size < 1e-30) {
         size = magnitude > 1e-20 ? 1e-3 * magnitude : 1.0;
     }
-    return size / resolution;
+    *cell = size / resolution;
+    return mesh->triangle_count > 0 ? SN_OK : cloud_cell_size(context, mesh, cell);
 }
 
 SnStatus sn_cage_build(SnContext *context, const SnTriMesh *mesh, const SnCageSettings *settings, SnTetMesh *cage)
@@ -45,12 +64,13 @@ SnStatus sn_cage_build(SnContext *context, const SnTriMesh *mesh, const SnCageSe
     SnSoup soup = {0};
     SnDistanceField field = {0};
     SnEnvelope envelope = {0};
-    double low[3], high[3];
+    double low[3], high[3], cell;
     *cage = (SnTetMesh){0};
     SN_TRY(settings_check(context, settings));
     SN_TRY(sn_tri_mesh_check(context, mesh));
     sn_tri_mesh_bounds(mesh, low, high);
-    sn_lattice_init(low, high, cell_size(mesh, settings->resolution), settings->offset, &lattice);
+    SN_TRY(cell_size(context, mesh, settings->resolution, &cell));
+    sn_lattice_init(low, high, cell, settings->offset, &lattice);
     SN_TRY(sn_soup_build(context, mesh, &lattice, &soup));
     SN_TRY(sn_distance_field_build(context, &lattice, &soup, settings->offset + BAND_BEYOND, &field));
     SN_TRY(sn_envelope_build(context, mesh, &lattice, &soup, &field, settings->offset, &envelope));
