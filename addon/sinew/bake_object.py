@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 
 from .core import bake as baking
-from .core import store as stores
+from .core import bakes
 from .core.errors import BadInput, Error
 from .core.follow import Segment, automatic_follow
 from .core.report import Clock
 from .core.settings import Settings
+from .core.shot import Sample, Shot
+from .core.store import Store
 from .scene import playback, sample, setup, stack
 from .scene.errors import SceneError
 
@@ -53,7 +55,7 @@ def bake_object(
             with _sampler(ob, settings) as sampler:
                 with clock.stage("rest"):
                     shot = _shot(sampler, settings, target, make_group=True)
-                source = (baking.Sample(*taken) for taken in sampler.frames())
+                source = (Sample(*taken) for taken in sampler.frames())
                 outcome = baking.bake(shot, source, target.root, previous=previous, progress=progress, clock=clock)
                 place = sampler.place
         except BaseException:
@@ -77,7 +79,7 @@ def bake_object(
 
 def finish(name: str, target: Target, bake_id: str) -> None:
     """To be called when the .blend that plays the bake is saved: bakes that it has replaced are deleted."""
-    stores.remove_leftovers(target.root, target.blend.name, name, keep=bake_id)
+    bakes.remove_leftovers(target.root, target.blend.name, name, keep=bake_id)
 
 
 def check_object(entry: setup.Setup, target: Target) -> str | None:
@@ -89,7 +91,7 @@ def check_object(entry: setup.Setup, target: Target) -> str | None:
         if not entry.bake:
             return f'"{ob.name}" has no bake yet: bake it.'
         modifier = stack.own_modifier(ob)
-        with stores.Store.open(target.root, entry.bake) as store:
+        with Store.open(target.root, entry.bake) as store:
             manifest = store.manifest
             if not manifest.complete or store.done != manifest.samples:
                 return f'The bake of "{ob.name}" is not complete: bake again.'
@@ -111,7 +113,7 @@ def check_object(entry: setup.Setup, target: Target) -> str | None:
                     return f'The mesh, the follow weights or the settings of "{ob.name}" have changed: bake again.'
                 if any(mark is None or mark.result != shot.result_key() for mark in store.marks):
                     return f'Amount, Maximum Offset or Detail of "{ob.name}" have changed: bake again.'
-                source = (baking.Sample(*taken) for taken in sampler.frames())
+                source = (Sample(*taken) for taken in sampler.frames())
                 changed = baking.check_inputs(store, source)
                 if changed is not None:
                     frame = shot.first_frame + changed / settings.samples
@@ -132,7 +134,7 @@ def _sampler(ob: Any, settings: Settings) -> sample.Sampler:
     )
 
 
-def _shot(sampler: sample.Sampler, settings: Settings, target: Target, *, make_group: bool) -> baking.Shot:
+def _shot(sampler: sample.Sampler, settings: Settings, target: Target, *, make_group: bool) -> Shot:
     """What to bake. `make_group`: automatic follow weights become a vertex group that the artist can paint on."""
     rest = sampler.rest()
     ob = sampler.ob
@@ -147,7 +149,7 @@ def _shot(sampler: sample.Sampler, settings: Settings, target: Target, *, make_g
         follow = sampler.group(group)
     # What a subdivision interpolates between ones must stay exactly one.
     follow = np.where(follow > 1.0 - 1e-4, 1.0, np.where(follow < 1e-4, 0.0, follow))
-    return baking.Shot(
+    return Shot(
         rest=rest.positions,
         triangles=rest.triangles,
         follow=follow,

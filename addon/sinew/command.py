@@ -85,9 +85,7 @@ def _parser() -> argparse.ArgumentParser:
 def _bake(options: argparse.Namespace) -> int:
     values = _values(options)
     target = _checked_target(options)
-    file = _open(options)
-    from . import bake_object as baking
-
+    file, baking = _open(options)
     where = baking.Target(target)
     outcome = baking.bake_object(options.object, values, where, _ProgressLine())
     report = outcome.report
@@ -107,9 +105,7 @@ def _bake(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> int:
-    _open(options)
-    from . import bake_object as baking
-
+    _, baking = _open(options)
     entries = [entry for entry in baking.setups() if options.object in (None, entry.object_name)]
     if options.object and not entries:
         raise BadInput(f'"{options.object}" has no setup in {options.file}: bake it first.')
@@ -149,13 +145,13 @@ def _checked_target(options: argparse.Namespace) -> Path:
     return target.resolve()
 
 
-def _open(options: argparse.Namespace) -> Any:
-    """Opens the file in bpy of this Python; the module that saves it again."""
+def _open(options: argparse.Namespace) -> tuple[Any, Any]:
+    """Opens the file in bpy of this Python. The modules that save it and that bake: they cannot be had without bpy."""
     if not options.file.is_file():
         raise BadInput(f"{options.file} does not exist: check the name.")
     try:
+        from . import bake_object
         from .scene import file
-        from . import bake_object as _  # now, so that a missing module is told before any work
     except ModuleNotFoundError as error:
         advice = {
             "bpy": "install it with pip, or name a Blender executable with --blender PATH",
@@ -165,7 +161,7 @@ def _open(options: argparse.Namespace) -> Any:
             raise
         raise BadInput(f"This Python has no {error.name}: {advice[error.name]}.") from error
     _translated(file.open_blend, options.file.resolve(), scripts=options.enable_scripts)
-    return file
+    return file, bake_object
 
 
 def _translated(function: Any, *arguments: Any, **keywords: Any) -> Any:

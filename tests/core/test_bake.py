@@ -11,9 +11,9 @@ import fake_engine
 import numpy as np
 import pytest
 from sinew.core import bake, pc2, report
-from sinew.core.bake import Sample, Shot
 from sinew.core.errors import BadInput, Cancelled, Error
 from sinew.core.settings import Settings
+from sinew.core.shot import Sample, Shot
 from sinew.core.store import Store
 
 COUNT = 12

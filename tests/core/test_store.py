@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sinew.core import disk, store
+from sinew.core import bakes, disk
 from sinew.core.errors import StoreError
 from sinew.core.store import Manifest, Store
 
@@ -250,15 +250,15 @@ def test_denied_access_becomes_a_sentence() -> None:
 
 
 def test_only_the_owner_removes_a_bake(root: Path, folder: Path) -> None:
-    assert not store.remove(root, folder.name, "other.blend")
+    assert not bakes.remove(root, folder.name, "other.blend")
     assert folder.is_dir()
-    assert store.remove(root, folder.name, "shot.blend")
+    assert bakes.remove(root, folder.name, "shot.blend")
     assert not folder.exists()
 
 
 def test_a_bake_in_use_is_not_removed(root: Path, folder: Path) -> None:
     with Store.open(root, folder.name, writable=True):
-        assert not store.remove(root, folder.name, "shot.blend")
+        assert not bakes.remove(root, folder.name, "shot.blend")
     assert folder.is_dir()
 
 
@@ -267,7 +267,7 @@ def test_leftovers_of_the_same_object_go_and_others_stay(root: Path, folder: Pat
     for changes in ({}, {"owner_object": "Hat"}, {"owner_file": "b.blend"}):
         with Store.create(root, manifest(**changes), constants()) as made:
             others.append(made.manifest.id)
-    store.remove_leftovers(root, "shot.blend", "Body", keep=others[0])
+    bakes.remove_leftovers(root, "shot.blend", "Body", keep=others[0])
     assert sorted(os.listdir(root)) == sorted(others)
 
 

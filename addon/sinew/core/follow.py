@@ -276,7 +276,8 @@ def _hanging_parts(
     """Softness of vertices on soft bones, 0 at the root of the chain to 1 - tip weight at its end; NaN elsewhere."""
     hanging = np.full(len(owner), np.nan)
     along = np.full(len(owner), np.nan)
-    start, reach = {}, {}
+    start: dict[int, tuple[int, float]] = {}
+    reach: dict[int, float] = {}
     for i, bone in enumerate(bones):
         if soft[i]:
             root = i

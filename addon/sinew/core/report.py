@@ -7,11 +7,11 @@ import math
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from .bake import Shot
+    from .shot import Shot
     from .store import Store
 
 Item = TypeVar("Item")
@@ -34,7 +34,7 @@ class Clock:
             with self._lock:
                 self.seconds[name] = self.seconds.get(name, 0.0) + time.monotonic() - start
 
-    def timed(self, name: str, items: Iterable[Item]) -> Iterator[Item]:
+    def timed(self, name: str, items: Iterable[Item]) -> Generator[Item, None, None]:
         """The same items; the time that it takes to get each counts."""
         iterator = iter(items)
         try:

@@ -25,7 +25,7 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -34,7 +34,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import disk, pc2
-from .errors import Error, StoreError
+from .errors import StoreError
 
 SCHEMA = 1
 MANIFEST_LIMIT = 8_000_000
@@ -399,62 +399,6 @@ class Store:
         for index, (mark, sampled) in enumerate(zip(self.marks, self.sampled, strict=True)):
             if mark is None and sampled is not None:
                 self.write_result(index, self.read("input", index))
-
-
-def manifests(root: Path) -> Iterator[Manifest]:
-    """The readable manifests under `root`; damaged folders are passed over."""
-    try:
-        names = sorted(os.listdir(root))
-    except OSError:
-        return
-    for name in names:
-        if is_id(name) and disk.is_plain_folder(root / name):
-            try:
-                data = disk.read_json(root / name / "manifest.json", MANIFEST_LIMIT)
-                manifest = Manifest.from_json(data, root / name)
-            except Error:
-                continue
-            if manifest.id == name:
-                yield manifest
-
-
-def open_unfinished(root: Path, owner_file: str, owner_object: str, identity: str, samples: int) -> Store | None:
-    """The interrupted bake of this very setup, to be continued, or None."""
-    for manifest in manifests(root):
-        if manifest.complete or (manifest.owner_file, manifest.owner_object) != (owner_file, owner_object):
-            continue
-        if (manifest.identity, manifest.samples) == (identity, samples):
-            try:
-                return Store.open(root, manifest.id, writable=True)
-            except StoreError:
-                continue  # damaged or in use: a new folder is always possible
-    return None
-
-
-def remove(root: Path, bake_id: str, owner_file: str) -> bool:
-    """Deletes a bake folder, if it belongs to that .blend and nobody writes to it. True when it is gone."""
-    if not is_id(bake_id) or not disk.is_plain_folder(root / bake_id):
-        return False
-    try:
-        with Store.open(root, bake_id, writable=True) as store:
-            if store.manifest.owner_file != owner_file:
-                return False
-            names = os.listdir(store.folder)
-            for name in names:
-                if name != "lock":
-                    with disk.sentences(store.folder):
-                        os.unlink(store.folder / name)
-        shutil.rmtree(root / bake_id, ignore_errors=True)
-    except (Error, OSError):
-        return False
-    return True
-
-
-def remove_leftovers(root: Path, owner_file: str, owner_object: str, keep: str) -> None:
-    """Deletes other bakes of the same object in the same file: replaced ones and interrupted ones of older settings."""
-    for manifest in list(manifests(root)):
-        if manifest.id != keep and (manifest.owner_file, manifest.owner_object) == (owner_file, owner_object):
-            remove(root, manifest.id, owner_file)
 
 
 def _constant_shapes(manifest: Manifest) -> dict[str, tuple[tuple[int, ...], str]]:

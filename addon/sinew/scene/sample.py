@@ -112,7 +112,8 @@ class Sampler:
     def gravity(self) -> tuple[float, float, float]:
         """The scene's gravity in m/s2; the number in the scene is taken as such whatever its unit scale."""
         scene = bpy.context.scene
-        return tuple(scene.gravity) if scene.use_gravity else (0.0, 0.0, 0.0)  # type: ignore[return-value]
+        x, y, z = scene.gravity if scene.use_gravity else (0.0, 0.0, 0.0)
+        return (x, y, z)
 
     def frames(self) -> Iterator[tuple[int, npt.NDArray[np.float32], Floats]]:
         """All samples in order: index, local positions, matrix to world metres."""

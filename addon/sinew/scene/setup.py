@@ -53,7 +53,7 @@ def save(setup: Setup) -> None:
 
 
 def remove(object_name: str) -> None:
-    scene = bpy.context.scene
+    scene: Any = bpy.context.scene
     kept = [_copied(raw) for raw in scene.get(KEY, []) if getattr(_object_of(raw), "name", "") != object_name]
     if kept:
         scene[KEY] = kept
