@@ -13,8 +13,6 @@ from math import ceil, floor
 from pathlib import Path
 from typing import Any
 
-import addon_utils
-import bmesh
 import bpy
 import numpy as np
 
@@ -56,8 +54,10 @@ def load(model: Model) -> Any:
     if path.endswith(".blend"):
         bpy.ops.wm.open_mainfile(filepath=path, load_ui=False)
     else:
+        import addon_utils  # on the path only once bpy is imported
+
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-        if not hasattr(np, "bool"):
+        if "bool" not in vars(np):
             np.bool = bool  # the importer of old Blenders asks for it
         addon_utils.enable("io_scene_gltf2")
         bpy.ops.import_scene.gltf(filepath=path)
@@ -71,6 +71,8 @@ def load(model: Model) -> Any:
 
 def weld(ob: Any) -> None:
     """Joins vertices in one place; UV maps live on face corners and stay."""
+    import bmesh
+
     mesh = bmesh.new()
     mesh.from_mesh(ob.data)
     bmesh.ops.remove_doubles(mesh, verts=mesh.verts, dist=1e-5 * max(ob.dimensions))
