@@ -1,8 +1,7 @@
 #include "mesh/box_tree.h"
 
 #include "base/memory.h"
-
-#include <math.h>
+#include "mesh/geometry.h"
 
 #define LEAF_SIZE 4
 
@@ -67,10 +66,10 @@ static void node_bound(const Builder *builder, SnBoxTreeNode *node, double cente
         const double *box = builder->boxes + 6 * (size_t)item;
         for (int axis = 0; axis < 3; axis++) {
             double center = box_center(builder, item, axis);
-            node->low[axis] = fmin(node->low[axis], box[axis]);
-            node->high[axis] = fmax(node->high[axis], box[3 + axis]);
-            center_low[axis] = fmin(center_low[axis], center);
-            center_high[axis] = fmax(center_high[axis], center);
+            node->low[axis] = sn_least(node->low[axis], box[axis]);
+            node->high[axis] = sn_largest(node->high[axis], box[3 + axis]);
+            center_low[axis] = sn_least(center_low[axis], center);
+            center_high[axis] = sn_largest(center_high[axis], center);
         }
     }
 }

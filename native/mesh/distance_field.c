@@ -31,7 +31,7 @@ static void piece_scatter(const Scatter *scatter, size_t piece, int kind, int32_
         high[axis] = (int32_t)floor(box[3 + axis] + band - shift);
     }
     for (int i = 0; i < 3; i++) {
-        radius = fmax(radius, sqrt(sn_distance_squared(center, x + 3 * i)));
+        radius = sn_largest(radius, sqrt(sn_distance_squared(center, x + 3 * i)));
     }
     low[2] = low[2] > below ? low[2] : below;
     high[2] = high[2] < above ? high[2] : above;
@@ -92,8 +92,8 @@ static void sample_touch(const SnLattice *lattice, const double sample[3], uint1
 /* Marks the tets that a piece passes through, by samples. */
 static void piece_touch(const SnLattice *lattice, const double *x, uint16_t *touched)
 {
-    double longest = sqrt(fmax(sn_distance_squared(x, x + 3),
-                               fmax(sn_distance_squared(x + 3, x + 6), sn_distance_squared(x + 6, x))));
+    double longest = sqrt(sn_largest(sn_distance_squared(x, x + 3),
+                               sn_largest(sn_distance_squared(x + 3, x + 6), sn_distance_squared(x + 6, x))));
     int steps = (int)ceil(longest / SAMPLE_SPACING);
     steps = steps < 1 ? 1 : steps;
     for (int i = 0; i <= steps; i++) {

@@ -38,7 +38,7 @@ static void tet_weights(const SnTetMesh *cage, int32_t tet, const double point[3
 
 static double least(const double weights[4])
 {
-    return fmin(fmin(weights[0], weights[1]), fmin(weights[2], weights[3]));
+    return sn_least(sn_least(weights[0], weights[1]), sn_least(weights[2], weights[3]));
 }
 
 /* The tet that holds the point most deeply, or -1. */
@@ -107,8 +107,8 @@ static SnStatus tree_build(SnContext *context, const SnTetMesh *cage, size_t cou
             double low = INFINITY, high = -INFINITY;
             for (size_t j = 0; j < size; j++) {
                 double x = cage_position(cage, corners[size * i + j])[axis];
-                low = fmin(low, x);
-                high = fmax(high, x);
+                low = sn_least(low, x);
+                high = sn_largest(high, x);
             }
             boxes[6 * i + axis] = low;
             boxes[6 * i + 3 + axis] = high;

@@ -7,6 +7,17 @@
 
 #define SN_PI 3.14159265358979323846
 
+/* fmin and fmax are calls, for the sake of NaN; these are not. */
+static inline double sn_least(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static inline double sn_largest(double a, double b)
+{
+    return a > b ? a : b;
+}
+
 static inline void sn_subtract(const double a[3], const double b[3], double out[3])
 {
     out[0] = a[0] - b[0];
@@ -72,7 +83,7 @@ static inline double sn_triangle_distance_squared(const double point[3], const d
     sn_subtract(point, a, ap);
     sn_cross(ab, ac, n);
     double area = sn_dot(n, n);
-    double longest = fmax(sn_dot(ab, ab), sn_dot(ac, ac));
+    double longest = sn_largest(sn_dot(ab, ab), sn_dot(ac, ac));
     if (area > 1e-24 * longest * longest) {
         /* Over the triangle's inside the plane is nearest. */
         sn_cross(ap, ac, q);
@@ -87,7 +98,7 @@ static inline double sn_triangle_distance_squared(const double point[3], const d
     double first = sn_segment_distance_squared(point, a, b);
     double second = sn_segment_distance_squared(point, b, c);
     double third = sn_segment_distance_squared(point, c, a);
-    return fmin(first, fmin(second, third));
+    return sn_least(first, sn_least(second, third));
 }
 
 #endif

@@ -60,8 +60,8 @@ static void soup_bound(SnSoup *soup)
     for (size_t piece = 0; piece < soup->count; piece++) {
         const double *x = soup->corners + 9 * piece;
         for (size_t axis = 0; axis < 3; axis++) {
-            soup->boxes[6 * piece + axis] = fmin(x[axis], fmin(x[3 + axis], x[6 + axis]));
-            soup->boxes[6 * piece + 3 + axis] = fmax(x[axis], fmax(x[3 + axis], x[6 + axis]));
+            soup->boxes[6 * piece + axis] = sn_least(x[axis], sn_least(x[3 + axis], x[6 + axis]));
+            soup->boxes[6 * piece + 3 + axis] = sn_largest(x[axis], sn_largest(x[3 + axis], x[6 + axis]));
         }
     }
 }

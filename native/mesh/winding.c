@@ -42,7 +42,7 @@ static void dipole_init(const SnWinding *winding, const SnBoxTreeNode *node, SnD
     for (int axis = 0; axis < 3; axis++) {
         double middle = 0.5 * (node->low[axis] + node->high[axis]);
         dipole->center[axis] = weight > 0.0 ? dipole->center[axis] / weight : middle;
-        farthest[axis] = fmax(node->high[axis] - dipole->center[axis], dipole->center[axis] - node->low[axis]);
+        farthest[axis] = sn_largest(node->high[axis] - dipole->center[axis], dipole->center[axis] - node->low[axis]);
     }
     dipole->radius = sn_length(farthest);
 }
@@ -57,8 +57,8 @@ SnStatus sn_winding_build(SnContext *context, size_t triangle_count, const doubl
     memcpy(winding->corners, corners, 9 * triangle_count * sizeof(double));
     for (size_t i = 0; i < 3 * triangle_count; i++) {
         const double *x = corners + 9 * (i / 3) + i % 3;
-        boxes[6 * (i / 3) + i % 3] = fmin(x[0], fmin(x[3], x[6]));
-        boxes[6 * (i / 3) + 3 + i % 3] = fmax(x[0], fmax(x[3], x[6]));
+        boxes[6 * (i / 3) + i % 3] = sn_least(x[0], sn_least(x[3], x[6]));
+        boxes[6 * (i / 3) + 3 + i % 3] = sn_largest(x[0], sn_largest(x[3], x[6]));
     }
     SN_TRY(sn_box_tree_build(context, triangle_count, boxes, &winding->tree));
     SN_TRY_NEW(context, winding->dipoles, winding->tree.node_count, SnDipole);

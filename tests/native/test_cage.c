@@ -150,7 +150,7 @@ static void thin_sheets_are_never_pinched(void)
     SnContext context;
     uint64_t seed = 11;
     sn_context_init(&context);
-    for (int round = 0; round < 60; round++) {
+    for (int round = 0; round < 24; round++) {
         double u[3] = {1.0, 0.0, 0.0}, v[3] = {0.0, 1.0, 0.0}, n[3];
         if (round % 4) {
             random_frame(&seed, u, v, n);
@@ -236,10 +236,10 @@ static void patches_more_than_two_cells_apart_share_nothing(void)
     SnContext context;
     uint64_t seed = 23;
     sn_context_init(&context);
-    for (int round = 0; round < 40; round++) {
+    for (int round = 0; round < 20; round++) {
         CHECK(!plates_are_joined(&context, 2.01, round % 2, &seed));
     }
-    for (int round = 0; round < 20; round++) {
+    for (int round = 0; round < 10; round++) {
         double u[3], v[3], n[3];
         random_frame(&seed, u, v, n);
         const double center[3] = {0.0, 0.0, 0.0}, other[3] = {6.01 * n[0], 6.01 * n[1], 6.01 * n[2]};
@@ -292,7 +292,7 @@ static void refusals_say_what_to_do(void)
     sn_context_init(&context);
     Shape shape = shape_sphere(&context, 10, 1.0, center, 1.0);
     SnTriMesh mesh = shape_mesh(&shape);
-    SnCageSettings settings = {.resolution = 140, .offset = 0.5};
+    SnCageSettings settings = {.resolution = 100, .offset = 0.5};
     CHECK(sn_cage_build(&context, &mesh, &settings, &cage) == SN_BAD_INPUT);
     CHECK(strstr(context.message, "lower the resolution") != NULL);
     settings.resolution = 1;
