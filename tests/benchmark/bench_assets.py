@@ -1,9 +1,10 @@
 """What `make bench-assets` runs: bakes every action of the models in ../shared/assets with default settings.
 
 Writes build/bench/assets.md and assets.csv, files and contact sheets into build/bench-assets/, and exits non-zero when
-a bake breaks a condition. Without the models it says so and succeeds. Names of models limit it to these:
+a bake breaks a condition. Without the models it says so and succeeds. Names of models limit it to these; --set is
+handed on to the command, for a quick look:
 
-    python tests/benchmark/bench_assets.py [--no-pictures] [trex cow ...]
+    python tests/benchmark/bench_assets.py [--no-pictures] [--set=resolution=12] [trex cow ...]
 """
 
 from __future__ import annotations
@@ -52,14 +53,14 @@ COLUMNS = {
 }
 
 
-def bake_action(model: assets.Model, action: str) -> tuple[dict[str, Any], Path]:
+def bake_action(model: assets.Model, action: str, options: list[str]) -> tuple[dict[str, Any], Path]:
     folder = OUT / model.key
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / f"{action}.blend"
     ob = assets.load(model)
     assets.play(ob, action)
     bpy.ops.wm.save_as_mainfile(filepath=str(file))
-    report = demo.bake(file, model.object, folder / f"{action}.json")
+    report = demo.bake(file, model.object, folder / f"{action}.json", *options)
     row: dict[str, Any] = {"model": model.key, "action": action}
     if report is None:
         return {**row, "verdict": "the bake failed"}, file
@@ -133,12 +134,13 @@ def main(arguments: list[str]) -> int:
         print(f"skipped: the models are not in {assets.FOLDER}")
         return 0
     keys = [argument for argument in arguments if not argument.startswith("--")]
+    options = [argument for argument in arguments if argument.startswith("--set=")]
     models = [assets.find(key) for key in keys] if keys else list(assets.MODELS)
     rows: list[dict[str, Any]] = []
     for model in models:
         done = []
         for action in assets.actions(assets.load(model)):
-            row, file = bake_action(model, action)
+            row, file = bake_action(model, action, options)
             print(json.dumps({key: cell(value) for key, value in row.items()}), flush=True)
             rows.append(row)
             done.append((row.get("added", -1.0), file, action))
