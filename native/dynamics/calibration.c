@@ -1,5 +1,7 @@
 /* With K₁ at unit modulus and y_d the sag under a unit acceleration along d, the Rayleigh quotient of the sag,
-   sum m y·1 / sum m |y|², is close to the lowest frequency squared. */
+   sum m y·1 / sum m |y|², is close to the lowest frequency squared. It tells the regions apart and gives a first modulus.
+   Then, with e the modulus over (2πJ)² and t the drive over mass and (2πJ)², A = e K₁ + M t should have its lowest eigenvalue at 1:
+   one inverse iteration z = A⁻¹ M y sharpens the shape, and e follows from  e zᵀK₁z + zᵀM t z = zᵀM z,  a few times over. */
 #include "dynamics/calibration.h"
 
 #include "base/memory.h"
@@ -13,10 +15,14 @@
 #define SOFT_FACTOR 3.0     /* sags this much more than the median: a region of its own */
 #define SOFT_RINGS 2
 #define SOFT_MIN_VERTICES 6 /* smaller ones are noise of the lattice */
+#define MODULUS_ROUNDS 3
+#define MODULUS_RANGE 5.0   /* the drive may lower the modulus by this factor at most: it must not take over altogether */
 
 typedef struct Calibration {
     const SnTetMesh *mesh;
     const double *mass;
+    const double *drive;
+    const unsigned char *followed;
     double poisson;
     double *sag;            /* vertices x 3 directions x 3 components */
     double *sag_length;     /* vertices */
@@ -102,6 +108,66 @@ static double quotient(const Calibration *c)
         }
     }
     return squared > 0.0 ? along / squared : 0.0;
+}
+
+/* Modulus over (2πJ)² with which the marked vertices, driven, swing at J; `first` is the one without drive. Everything that is not
+   marked is held. */
+static SnStatus driven_modulus(SnContext *context, Calibration *c, double first, double *modulus)
+{
+    SnStatus status = SN_OK;
+    SnWorld world = {0};
+    SnLinearSolver *solver = NULL;
+    double *unit = NULL, *values = NULL, *sag = NULL, *shape = NULL;
+    *modulus = first;
+    for (size_t v = 0; v < c->mesh->vertex_count; v++) {
+        c->fixed[v] = !c->marked[v] || c->followed[v];
+    }
+    SN_TRY(unit_stiffness(context, c, &world, &unit));
+    const SnAssembly *assembly = &world.assembly;
+    const SnBlockPattern *pattern = &assembly->pattern;
+    size_t n = 3 * assembly->unknown_count;
+    SN_TRY_NEW(context, values, pattern->value_count, double);
+    SN_TRY_NEW(context, sag, n, double);
+    SN_TRY_NEW(context, shape, n, double);
+    SN_TRY(sn_linear_solver_create(context, pattern, &solver));
+    for (int round = 0; round < MODULUS_ROUNDS; round++) {
+        double stiffness = 0.0, driven = 0.0, inertia = 0.0;
+        for (size_t k = 0; k < pattern->value_count; k++) {
+            values[k] = *modulus * unit[k];
+        }
+        for (size_t k = 0; k < n; k++) {
+            size_t v = (size_t)assembly->vertex[k / 3];
+            values[pattern->value_start[k]] += c->mass[v] * c->drive[v];
+        }
+        SN_TRY(sn_linear_solver_factorize(context, solver, values));
+        for (size_t d = 0; d < 3; d++) {
+            for (size_t k = 0; k < n; k++) {
+                sag[k] = k % 3 == d ? c->mass[assembly->vertex[k / 3]] : 0.0;
+            }
+            SN_TRY(sn_linear_solver_solve(context, solver, sag, sag));
+            for (size_t k = 0; k < n; k++) {
+                shape[k] = c->mass[assembly->vertex[k / 3]] * sag[k];
+            }
+            SN_TRY(sn_linear_solver_solve(context, solver, shape, shape));
+            for (size_t k = 0; k < n; k++) {
+                size_t v = (size_t)assembly->vertex[k / 3];
+                double pushed = c->mass[v] * c->drive[v] * shape[k] * shape[k];
+                driven += pushed;
+                stiffness += c->mass[v] * sag[k] * shape[k] - pushed; /* zᵀ A z = zᵀ M y */
+                inertia += c->mass[v] * shape[k] * shape[k];
+            }
+        }
+        double found = stiffness > 0.0 ? *modulus * (inertia - driven) / stiffness : first;
+        *modulus = fmin(fmax(found, first / MODULUS_RANGE), first * MODULUS_RANGE);
+    }
+cleanup:
+    sn_linear_solver_destroy(solver);
+    sn_world_clear(&world);
+    sn_release(unit);
+    sn_release(values);
+    sn_release(sag);
+    sn_release(shape);
+    return status;
 }
 
 /* Labels connected components (through tets) of the vertices with wanted[v] == value. Returns their number. */
@@ -284,9 +350,10 @@ static SnStatus calibrate_soft(SnContext *context, Calibration *c, const unsigne
             c->fixed[v] = !c->marked[v];
         }
         SN_TRY(solve_sag(context, c));
-        double frequency = quotient(c);
+        double frequency = quotient(c), modulus;
         if (frequency > 0.0) {
-            assign_marked(c, frequency);
+            SN_TRY(driven_modulus(context, c, 1.0 / frequency, &modulus));
+            assign_marked(c, 1.0 / modulus);
             (*regions)++;
         }
     }
@@ -295,14 +362,16 @@ cleanup:
     return status;
 }
 
-SnStatus sn_calibration_run(SnContext *context, const SnTetMesh *mesh, double poisson, const double *mass,
-                            const unsigned char *held, double *unit_frequency, double *main_frequency, int *region_count)
+SnStatus sn_calibration_run(SnContext *context, const SnTetMesh *mesh, double poisson, const double *mass, const double *weights,
+                            const double *drive, const unsigned char *followed, double *unit_frequency,
+                            double *main_frequency, int *region_count)
 {
     SnStatus status = SN_OK;
     size_t n = mesh->vertex_count;
-    Calibration c = {.mesh = mesh, .mass = mass, .poisson = poisson, .frequency = unit_frequency};
-    unsigned char *whole = NULL, *soft = NULL;
-    double largest_mass = 0.0, moving_mass = 0.0, median = 0.0;
+    Calibration c = {
+        .mesh = mesh, .mass = mass, .drive = drive, .followed = followed, .poisson = poisson, .frequency = unit_frequency};
+    unsigned char *held = NULL, *whole = NULL, *soft = NULL;
+    double largest_mass = 0.0, moving_mass = 0.0, median = 0.0, modulus;
     *main_frequency = 1.0;
     *region_count = 0;
     SN_TRY_NEW(context, c.sag, 9 * n, double);
@@ -311,8 +380,12 @@ SnStatus sn_calibration_run(SnContext *context, const SnTetMesh *mesh, double po
     SN_TRY_NEW(context, c.queue, n, int32_t);
     SN_TRY_NEW(context, c.fixed, n, unsigned char);
     SN_TRY_NEW(context, c.marked, n, unsigned char);
+    SN_TRY_NEW(context, held, n, unsigned char);
     SN_TRY_NEW(context, whole, n, unsigned char);
     SN_TRY_NEW(context, soft, n, unsigned char);
+    for (size_t v = 0; v < n; v++) {
+        held[v] = weights[v] >= 0.5;
+    }
     SN_TRY(sn_assembly_init(context, n, mesh->tet_count, mesh->tets, whole, &c.topology));
     SN_TRY(calibrate_unheld(context, &c, held, whole, &largest_mass, main_frequency, region_count));
 
@@ -328,14 +401,18 @@ SnStatus sn_calibration_run(SnContext *context, const SnTetMesh *mesh, double po
             c.marked[v] = !c.fixed[v] && !soft[v];
         }
         double frequency = quotient(&c);
-        for (size_t v = 0; v < n; v++) {
-            c.marked[v] = !c.fixed[v];
-        }
-        assign_marked(&c, frequency);
-        (*region_count)++;
         if (moving_mass >= largest_mass) {
             *main_frequency = frequency;
         }
+        for (size_t v = 0; v < n; v++) {
+            c.marked[v] = !whole[v] && !soft[v];
+        }
+        SN_TRY(driven_modulus(context, &c, 1.0 / frequency, &modulus));
+        for (size_t v = 0; v < n; v++) {
+            c.marked[v] = !whole[v];
+        }
+        assign_marked(&c, 1.0 / modulus);
+        (*region_count)++;
         SN_TRY(calibrate_soft(context, &c, held, soft, region_count));
     }
     /* tets that cannot move take the main value: a modulus that is never felt */
@@ -352,6 +429,7 @@ cleanup:
     sn_release(c.queue);
     sn_release(c.fixed);
     sn_release(c.marked);
+    sn_release(held);
     sn_release(whole);
     sn_release(soft);
     return status;

@@ -117,24 +117,33 @@ cleanup:
     return status;
 }
 
+/* Driving stiffness over mass and squared angular frequency: 0 for weight 0, growing without bound towards 1. */
+static double drive_ratio(const SnEnrich *enrich, size_t vertex)
+{
+    double weight = pow(enrich->cage_weights[vertex], enrich->settings.balance);
+    return weight > 0.0 ? tan(0.5 * PI * fmin(weight, STRONGEST)) : 0.0;
+}
+
 /* Young's modulus of every tet, and the frequency that driving and substeps are measured by. */
-static SnStatus choose_material(SnContext *context, SnEnrich *enrich, const SnTetMesh *cage, const double *mass, double *young)
+static SnStatus choose_material(SnContext *context, SnEnrich *enrich, const SnTetMesh *cage, const double *mass,
+                                const unsigned char *followed, double *young)
 {
     SnStatus status = SN_OK;
     const SnEnrichSettings *settings = &enrich->settings;
-    unsigned char *held = NULL;
+    double *drive = NULL;
     double main_frequency = 1.0, omega = 2.0 * PI * settings->jiggle;
-    SN_TRY_NEW(context, held, cage->vertex_count, unsigned char);
+    SN_TRY_NEW(context, drive, cage->vertex_count, double);
     for (size_t v = 0; v < cage->vertex_count; v++) {
-        held[v] = enrich->cage_weights[v] >= 0.5;
+        drive[v] = drive_ratio(enrich, v);
     }
-    SN_TRY(sn_calibration_run(context, cage, settings->poisson, mass, held, young, &main_frequency, &enrich->summary.regions));
+    SN_TRY(sn_calibration_run(context, cage, settings->poisson, mass, enrich->cage_weights, drive, followed, young,
+                              &main_frequency, &enrich->summary.regions));
     for (size_t e = 0; e < cage->tet_count; e++) {
         young[e] = settings->young > 0.0 ? settings->young : omega * omega / young[e];
     }
     enrich->summary.frequency = settings->young > 0.0 ? sqrt(settings->young * main_frequency) / (2.0 * PI) : settings->jiggle;
 cleanup:
-    sn_release(held);
+    sn_release(drive);
     return status;
 }
 
@@ -144,10 +153,7 @@ static void set_forces(SnEnrich *enrich)
     SnWorld *world = &enrich->world;
     double omega = 2.0 * PI * enrich->summary.frequency;
     for (size_t v = 0; v < world->vertex_count; v++) {
-        double weight = pow(enrich->cage_weights[v], settings->balance);
-        world->drive[v] = world->followed[v] || weight <= 0.0
-                              ? 0.0
-                              : world->mass[v] * omega * omega * tan(0.5 * PI * fmin(weight, STRONGEST));
+        world->drive[v] = world->followed[v] ? 0.0 : world->mass[v] * omega * omega * drive_ratio(enrich, v);
     }
     memcpy(world->gravity, settings->gravity, sizeof world->gravity);
     world->keep_pose = settings->keep_pose;
@@ -191,7 +197,7 @@ SnStatus sn_enrich_create(SnContext *context, const SnTetMesh *cage, const SnEmb
     SN_TRY(spread_weights(context, cage, known, enrich->cage_weights));
     SN_TRY(sn_context_advance(context, 1));
     sn_world_lumped_mass(cage, settings->density, mass);
-    SN_TRY(choose_material(context, enrich, cage, mass, young));
+    SN_TRY(choose_material(context, enrich, cage, mass, followed, young));
     SN_TRY(sn_context_advance(context, 2));
     SN_TRY(sn_world_init(context, cage, settings->energy, young, settings->poisson, mass, followed, &enrich->world));
     set_forces(enrich);
