@@ -105,7 +105,7 @@ def broken_conditions(model: assets.Model, report: dict[str, Any]) -> list[str]:
 
 
 def show(model: assets.Model, file: Path, action: str) -> None:
-    """A contact sheet of six frames, the one with the most added motion of the bake among them."""
+    """A contact sheet of six frames over the action."""
     bpy.ops.wm.open_mainfile(filepath=str(file))
     scene = bpy.context.scene
     frames = pictures.spread_frames(scene.frame_start, scene.frame_end, 6)
@@ -145,7 +145,8 @@ def main(arguments: list[str]) -> int:
             rows.append(row)
             done.append((row.get("added", -1.0), file, action))
             write_tables(rows)
-        _, file, action = max(done)
+        # The liveliest action is shown, and one that the creature survives.
+        _, file, action = max(done, key=lambda item: ("Death" not in item[2], item[0]))
         if "--no-pictures" not in arguments and (file.parent / f"{action}.json").is_file():
             show(model, file, action)
     bad = [row for row in rows if row["verdict"] != "good"]
