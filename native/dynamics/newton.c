@@ -7,6 +7,8 @@
 
 #define LINE_SEARCH_HALVINGS 30
 #define SUFFICIENT_DECREASE 1e-4
+/* A kept factor shortens the step of each round by a constant; above this constant a fresh one pays. */
+#define WORST_CONTRACTION 0.35
 
 struct SnNewton {
     const SnTetElements *elements;
@@ -20,6 +22,7 @@ struct SnNewton {
     double *residual, *step;   /* unknowns x 3 */
     double *offset, *product;  /* unknowns x 3: x - c and B (x - c) */
     double *trial;             /* vertices x 3 */
+    int has_factor;            /* a factor of an earlier matrix is at hand */
 };
 
 SnStatus sn_newton_create(SnContext *context, const SnTetElements *elements, const SnAssembly *assembly, SnNewton **out)
@@ -108,22 +111,16 @@ double sn_newton_value(SnNewton *newton, const SnObjective *objective, const dou
     return sum;
 }
 
-/* residual = -dE/dx over the unknowns; values = projected Hessian. */
-static void linearise(SnNewton *newton, const SnObjective *objective, const double *x)
+/* residual = -dE/dx over the unknowns; with `hessian` also values = projected Hessian. */
+static void linearise(SnNewton *newton, const SnObjective *objective, const double *x, int hessian)
 {
     const SnAssembly *assembly = newton->assembly;
     const SnBlockPattern *pattern = &assembly->pattern;
-    sn_tet_elements_derivatives(newton->elements, objective->rest, x, newton->element_gradients, newton->element_stiffness);
+    sn_tet_elements_derivatives(newton->elements, objective->rest, x, newton->element_gradients,
+                                hessian ? newton->element_stiffness : NULL);
     sn_assembly_gather_gradient(assembly, newton->element_gradients, newton->gradient);
-    sn_assembly_gather_stiffness(assembly, newton->element_stiffness, newton->values);
-    for (size_t k = 0; k < pattern->value_count; k++) {
-        newton->values[k] *= objective->elastic_scale;
-    }
     if (objective->matrix != NULL) {
         multiply_matrix(newton, objective, x);
-        for (size_t k = 0; k < pattern->value_count; k++) {
-            newton->values[k] += objective->matrix[k];
-        }
     }
     for (size_t k = 0; k < assembly->unknown_count; k++) {
         size_t v = (size_t)assembly->vertex[k];
@@ -137,8 +134,17 @@ static void linearise(SnNewton *newton, const SnObjective *objective, const doub
                 slope += newton->product[3 * k + a];
             }
             newton->residual[3 * k + a] = -slope;
-            newton->values[pattern->value_start[3 * k + a]] += objective->diagonal[v];
         }
+    }
+    if (!hessian) {
+        return;
+    }
+    sn_assembly_gather_stiffness(assembly, newton->element_stiffness, newton->values);
+    for (size_t k = 0; k < pattern->value_count; k++) {
+        newton->values[k] = objective->elastic_scale * newton->values[k] + (objective->matrix ? objective->matrix[k] : 0.0);
+    }
+    for (size_t k = 0; k < 3 * assembly->unknown_count; k++) {
+        newton->values[pattern->value_start[k]] += objective->diagonal[assembly->vertex[k / 3]];
     }
 }
 
@@ -160,24 +166,62 @@ static double take_step(SnNewton *newton, const double *x, double length)
     return sqrt(longest);
 }
 
+void sn_newton_forget(SnNewton *newton)
+{
+    newton->has_factor = 0;
+}
+
+/* step = H⁻¹ residual, with a fresh factor or the kept one. */
+static SnStatus find_step(SnContext *context, SnNewton *newton, const SnObjective *objective, const double *positions, int fresh,
+                          SnNewtonReport *report)
+{
+    SnStatus status = SN_OK;
+    linearise(newton, objective, positions, fresh);
+    if (fresh) {
+        newton->has_factor = 0;
+        SN_TRY(sn_linear_solver_factorize(context, newton->solver, newton->values));
+        newton->has_factor = 1;
+        report->factorizations++;
+    }
+    SN_TRY(sn_linear_solver_solve(context, newton->solver, newton->residual, newton->step));
+    report->rounds++;
+cleanup:
+    return status;
+}
+
+/* Backtracks until E has decreased enough; trial holds the accepted positions. Returns the accepted length, 0 for none. */
+static double search_line(SnNewton *newton, const SnObjective *objective, const double *positions, double decrease, double *value)
+{
+    double length = 1.0;
+    for (int halving = 0; halving < LINE_SEARCH_HALVINGS; halving++) {
+        take_step(newton, positions, length);
+        double trial_value = sn_newton_value(newton, objective, newton->trial);
+        double noise = 1e-14 * (fabs(*value) + fabs(trial_value));
+        if (trial_value <= *value - SUFFICIENT_DECREASE * length * decrease + noise) {
+            *value = trial_value;
+            return length;
+        }
+        length *= 0.5;
+    }
+    return 0.0;
+}
+
 SnStatus sn_newton_minimise(SnContext *context, SnNewton *newton, const SnObjective *objective,
                             const SnNewtonSettings *settings, double *positions, SnNewtonReport *report)
 {
     SnStatus status = SN_OK;
     const SnAssembly *assembly = newton->assembly;
     size_t bytes = 3 * assembly->vertex_count * sizeof *positions;
+    report->converged = 0;
     if (assembly->unknown_count == 0) {
         report->converged = 1;
         return SN_OK;
     }
     double value = settings->single_full_step ? 0.0 : sn_newton_value(newton, objective, positions);
-    report->converged = 0;
+    double move_before = INFINITY;
+    int fresh = !newton->has_factor || settings->single_full_step;
     for (int round = 0; round < settings->max_rounds && !report->converged; round++) {
-        linearise(newton, objective, positions);
-        SN_TRY(sn_linear_solver_factorize(context, newton->solver, newton->values));
-        SN_TRY(sn_linear_solver_solve(context, newton->solver, newton->residual, newton->step));
-        report->rounds++;
-        report->factorizations++;
+        SN_TRY(find_step(context, newton, objective, positions, fresh, report));
         double decrease = 0.0;
         for (size_t k = 0; k < 3 * assembly->unknown_count; k++) {
             decrease += newton->step[k] * newton->residual[k];
@@ -187,39 +231,33 @@ SnStatus sn_newton_minimise(SnContext *context, SnNewton *newton, const SnObject
                                      "The simulation left the range of numbers: check the input for huge coordinates.");
             goto cleanup;
         }
+        double move = take_step(newton, positions, 1.0);
+        double contraction = move / move_before;
+        report->last_step = move;
         if (settings->single_full_step) {
-            report->last_step = take_step(newton, positions, 1.0);
             memcpy(positions, newton->trial, bytes);
             continue;
         }
-        double length = 1.0;
-        int accepted = 0;
-        /* a short full step is the last one: Newton is quadratic there, and its gain drowns in the rounding of E */
-        double full_move = take_step(newton, positions, 1.0);
-        if (full_move <= settings->step_tolerance) {
-            double trial_value = sn_newton_value(newton, objective, newton->trial);
-            if (trial_value <= value) {
+        /* a short step is the last one, once it is known that the steps after it are shorter still: its gain drowns in the
+           rounding of E, so it needs no search */
+        if (move <= settings->step_tolerance && (fresh || contraction < WORST_CONTRACTION || move <= 0.01 * settings->step_tolerance)) {
+            if (sn_newton_value(newton, objective, newton->trial) <= value) {
                 memcpy(positions, newton->trial, bytes);
             }
-            report->last_step = full_move;
             report->converged = 1;
             break;
         }
-        for (int halving = 0; halving < LINE_SEARCH_HALVINGS && !accepted; halving++) {
-            double move = take_step(newton, positions, length);
-            double trial_value = sn_newton_value(newton, objective, newton->trial);
-            double noise = 1e-14 * (fabs(value) + fabs(trial_value));
-            accepted = trial_value <= value - SUFFICIENT_DECREASE * length * decrease + noise;
-            if (accepted) {
-                report->last_step = move;
-                value = trial_value;
-                memcpy(positions, newton->trial, bytes);
+        double length = search_line(newton, objective, positions, decrease, &value);
+        if (length == 0.0) {
+            if (fresh) {
+                break; /* no descent left: this is as low as rounding allows */
             }
-            length *= 0.5;
+            fresh = 1;
+            continue;
         }
-        if (!accepted) {
-            break; /* no descent left: this is as low as rounding allows */
-        }
+        memcpy(positions, newton->trial, bytes);
+        fresh = length < 1.0 || (!fresh && contraction > WORST_CONTRACTION && isfinite(move_before));
+        move_before = length * move;
     }
 cleanup:
     return status;

@@ -1,4 +1,4 @@
-/* Projected Newton with line search. Every problem that Sinew solves is the minimum of
+/* Projected Newton with line search, on a factor that is kept while it serves. Every problem that Sinew solves is the minimum of
 
      E(x) = sum_i d_i/2 |x_i - y_i|² - f·(x - y) + 1/2 (x - c)ᵀ B (x - c) + Psi(x)
 
@@ -40,6 +40,10 @@ typedef struct SnNewton SnNewton;
 
 SnStatus sn_newton_create(SnContext *context, const SnTetElements *elements, const SnAssembly *assembly, SnNewton **newton);
 void sn_newton_destroy(SnNewton *newton);
+
+/* Makes the next minimisation start with a fresh factor. Without it the last one is tried first: right while the objective changes
+   little. Call it wherever a result must not depend on what was solved before. */
+void sn_newton_forget(SnNewton *newton);
 
 /* Moves the free vertices of `positions` from their start to the minimum. The result never has a higher E than the start,
    except with single_full_step. Adds to `report`. */

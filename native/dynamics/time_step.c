@@ -33,6 +33,7 @@ struct SnStepper {
     double *stage_positions, *stage_velocities; /* x_a, v_a */
     double *positions, *velocities;    /* result of the step, copied to the state on success */
     double *pose_gradient;             /* elastic gradient at the pose: what Keep Pose has to balance */
+    double factor_tau;                 /* stage length that Newton's factor belongs to; 0: none */
 };
 
 SnStatus sn_stepper_create(SnContext *context, const SnWorld *world, const SnStepSettings *settings, SnStepper **out)
@@ -79,6 +80,11 @@ void sn_stepper_destroy(SnStepper *s)
         sn_release(arrays[k]);
     }
     sn_release(s);
+}
+
+void sn_stepper_forget(SnStepper *s)
+{
+    s->factor_tau = 0.0;
 }
 
 /* Rest matrices and loads (gravity, and what Keep Pose must hold) for a pose. */
@@ -176,6 +182,10 @@ static SnStatus solve_stage(SnContext *context, SnStepper *s, const SnInputCurve
         .step_tolerance = s->settings.step_tolerance,
     };
     SnNewtonReport rounds = {0};
+    if (s->factor_tau != tau) {
+        sn_newton_forget(s->newton);
+        s->factor_tau = tau;
+    }
     SN_TRY(sn_newton_minimise(context, s->newton, &objective, &newton, positions, &rounds));
     report->rounds += rounds.rounds;
     report->unconverged += !rounds.converged && s->settings.newton_rounds == 0;

@@ -258,6 +258,7 @@ SnStatus sn_enrich_advance(SnContext *context, SnEnrich *enrich, const SnInputCu
 {
     SnStatus status = SN_OK;
     int substeps = enrich->summary.substeps;
+    sn_stepper_forget(enrich->stepper); /* so that every frame is a checkpoint */
     for (int k = 0; k < substeps; k++) {
         double begin = (double)k / substeps, end = k + 1 == substeps ? 1.0 : (double)(k + 1) / substeps;
         SN_TRY(sn_stepper_step(context, enrich->stepper, curve, begin, end, state, report));

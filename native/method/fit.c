@@ -158,6 +158,7 @@ static SnStatus minimise(SnContext *context, SnFit *fit, const double *surface, 
                          SnNewtonReport *report)
 {
     size_t bytes = 3 * fit->cage->vertex_count * sizeof *positions;
+    sn_newton_forget(fit->newton); /* another smoothing, or another frame, which must not depend on the one before */
     memcpy(fit->centre, positions, bytes);
     memset(fit->loads, 0, bytes);
     sn_embedding_apply(fit->embedding, fit->cage, positions, fit->surface);
