@@ -23,10 +23,13 @@ _SOFT_NAMES = (
     "tail ear ears trunk tentacle hair belly stomach tummy breast boob bust cheek cheeks tongue fin udder "
     "jiggle jelly fat flab butt glute dewlap wattle antenna lobe mane plume feather cloth cape skirt"
 ).split()
-_FIRM_NAMES = "hand foot feet paw hoof head skull toe toes finger fingers thumb claw eye eyes jaw horn beak".split()
+_FIRM_NAMES = (
+    "hand foot feet paw hoof head skull toe toes finger fingers thumb claw eye eyes jaw mouth "
+    "face snout muzzle nose teeth horn beak"
+).split()
 
 _TIP_WEIGHT = 0.1  # of soft parts with bones of their own: they keep some of their animated gesture
-_LEAST_FREE = 0.15  # share of the surface that is free (weight under 1/2) at least
+_LEAST_FREE = 0.10  # share of the surface that is free (weight under 1/2) at least
 _LEAST_FIRM = 0.10  # share that follows exactly at least
 
 
@@ -137,17 +140,19 @@ def _rigged(surface: _Surface, radius: Floats, bones: list[Segment], skin: Float
 
     # Softness of the rest by distance from bone: what is usual on this body is firm, what is far is free. Thick parts
     # count as farther than thin ones, and what hangs below (a belly) as farther than what lies on top (a back).
-    thick = radius / max(surface.percentile(radius, 0.9), 1e-12)
-    distance = distance * (0.4 + 0.6 * np.minimum(thick, 1.0))
-    distance = distance * (1.0 - 0.4 * surface.smooth_over(surface.normals[:, 2], 0.05 * surface.size))
     body = ~firm & np.isnan(hanging)
     if not body.any():
-        body = np.isnan(hanging) | True
+        body = np.ones(len(firm), dtype=bool)
+    thick = radius / max(surface.percentile(radius, 0.9, body), 1e-12)
+    distance = distance * (0.4 + 0.6 * np.minimum(thick, 1.0))
+    distance = distance * (1.0 - 0.4 * surface.smooth_over(surface.normals[:, 2], 0.05 * surface.size))
     far = np.zeros(len(distance))
     for shares in ((0.5, 0.92), (0.35, 0.8), (0.2, 0.65), (0.1, 0.5)):
         near_value = surface.percentile(distance, shares[0], body)
         far_value = surface.percentile(distance, shares[1], body)
         far = _step(distance, near_value, max(far_value, near_value + 0.01 * surface.size))
+        # On a body that is thick all over (a slime, a cow) even the usual distance is far.
+        far = np.maximum(far, _step(distance, 0.07 * surface.size, 0.15 * surface.size))
         far[firm] = 0.0
         far = np.where(np.isnan(hanging), far, hanging)
         if surface.share(far > 0.5) >= _LEAST_FREE:
@@ -171,7 +176,7 @@ def _unrigged(surface: _Surface, radius: Floats) -> Floats:
 def _finished(surface: _Surface, weights: Floats, floor: Floats) -> Floats:
     """Smooth between, exact at both ends, whole small shells, and always something free and something firm."""
     smooth = surface.smooth_over(weights, 0.03 * surface.size)
-    smooth = np.clip((smooth - 0.08) / 0.84, 0.0, 1.0)
+    smooth = np.clip((smooth - 0.1) / 0.8, 0.0, 1.0)
     # Never looser than the tip of a part with bones of its own.
     smooth = np.maximum(smooth, np.minimum(floor, _TIP_WEIGHT))
     if surface.share(smooth < 0.5) < _LEAST_FREE:
