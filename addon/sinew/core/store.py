@@ -149,8 +149,8 @@ class Store:
     def create(root: Path, manifest: Manifest, constants: Mapping[str, Array]) -> Store:
         """A new, empty, locked bake folder under `root` with an id of its own (that of `manifest` is replaced)."""
         with disk.sentences(root):
+            disk.check_free_space(next(path for path in (root, *root.parents) if path.is_dir()), _total_size(manifest))
             root.mkdir(parents=True, exist_ok=True)
-            disk.check_free_space(root, _total_size(manifest))
             manifest = dataclasses.replace(manifest, id=secrets.token_hex(8))
             folder = root / manifest.id
             folder.mkdir()
@@ -175,6 +175,8 @@ class Store:
             if store is not None:
                 store.close()
             shutil.rmtree(folder, ignore_errors=True)
+            with contextlib.suppress(OSError):
+                root.rmdir()  # if this was to be its first bake
             raise
 
     @staticmethod
