@@ -96,6 +96,14 @@ def test_an_unrigged_body_follows_at_its_base_and_is_free_at_its_top() -> None:
     assert (weights[abs(positions[:, 2] + 0.5) < 0.1] == 1.0).all()
 
 
+def test_an_unrigged_body_with_limbs_follows_at_its_limbs_and_is_free_at_its_belly() -> None:
+    limbs = [ball((x, y, -1.0), (0.12, 0.12, 1.0)) for x in (-0.6, 0.6) for y in (-0.4, 0.4)]
+    positions, triangles = joined(ball((0, 0, 0), (1.0, 0.6, 0.6)), *limbs)
+    weights = automatic_follow(positions, triangles)
+    assert (weights[positions[:, 2] < -1.2] == 1.0).all()
+    assert weights[: len(positions) - sum(len(limb[0]) for limb in limbs)].min() < 0.1
+
+
 def test_split_vertices_at_a_seam_get_equal_weights() -> None:
     positions, triangles, bones, skin = creature()
     split, index = positions[triangles.ravel()], np.arange(triangles.size, dtype=np.int32).reshape(-1, 3)

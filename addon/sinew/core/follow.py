@@ -2,8 +2,9 @@
 
 With bones: how far a vertex is from the bones that carry it, against the distances that are usual on this body. Parts
 that a bone ends in (hands, feet, head) follow exactly, unless they stick out thin and far from it (ears). Bones whose
-name or shape says tail, trunk, ear or belly let go from their root to their tip. Without bones: the middle of the lower
-part follows, what is far from it is free, thick parts more so. All lengths are relative to the body itself.
+name or shape says tail, trunk, ear or belly let go from their root to their tip. Without bones: of a body with limbs
+the thin parts follow and the thick ones are free; of one without, the middle of its lower part follows and what is far
+from there is free. All lengths are relative to the body itself.
 """
 
 from __future__ import annotations
@@ -161,14 +162,21 @@ def _rigged(surface: _Surface, radius: Floats, bones: list[Segment], skin: Float
 
 
 def _unrigged(surface: _Surface, radius: Floats) -> Floats:
-    """A body that stands: the lower middle holds it, its top and what sticks out swing."""
+    """A body with limbs: thin parts follow, thick ones are free. One without (a pudding): the lower middle holds it, its
+    top and what sticks out swing."""
+    thick_radius = surface.percentile(radius, 0.9)
+    if surface.share(radius < 0.6 * thick_radius) > 0.25:
+        hanging = 1.0 - 0.3 * surface.smooth_over(surface.normals[:, 2], 0.05 * surface.size)
+        soft = surface.smooth_over(radius * hanging, 0.05 * surface.size)
+        far = _step(soft, surface.percentile(soft, 0.5), surface.percentile(soft, 0.85))
+        return _finished(surface, 1.0 - far, np.zeros(len(far)))
     areas = surface.areas / surface.areas.sum()
     core = areas @ surface.positions
     low, high = surface.positions[:, 2].min(), surface.positions[:, 2].max()
     core[2] = low + 0.25 * (high - low)
     distance = np.linalg.norm(surface.positions - core, axis=1)
     # Thick parts count as up to a third farther than thin ones.
-    distance = distance * (1.0 + 0.33 * radius / max(float(radius.max()), 1e-12))
+    distance = distance * (1.0 + 0.33 * radius / max(thick_radius, 1e-12))
     far = _step(distance, surface.percentile(distance, 0.2), surface.percentile(distance, 0.75))
     return _finished(surface, 1.0 - far, np.zeros(len(far)))
 
