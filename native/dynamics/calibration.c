@@ -263,26 +263,37 @@ static int compare_sag(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Half of the moving mass sags less than this. */
-static SnStatus median_sag(SnContext *context, const Calibration *c, double *median)
+static double sag_along(const Calibration *c, size_t vertex, size_t direction)
+{
+    const double *y = c->sag + 9 * vertex + 3 * direction;
+    return sqrt(y[0] * y[0] + y[1] * y[1] + y[2] * y[2]);
+}
+
+/* Marks in `soft` the moving vertices that sag far more than half of the moving mass does, in any direction of the load: an ear
+   gives way across its sheet, however much the head below it nods along. */
+static SnStatus find_soft(SnContext *context, const Calibration *c, unsigned char *soft)
 {
     MassAt *sorted = SN_NEW(context, c->mesh->vertex_count, MassAt);
-    size_t count = 0;
-    double total = 0.0, below = 0.0;
     if (sorted == NULL) {
         return SN_OUT_OF_MEMORY;
     }
-    for (size_t v = 0; v < c->mesh->vertex_count; v++) {
-        if (!c->fixed[v]) {
-            sorted[count++] = (MassAt){c->sag_length[v], c->mass[v]};
-            total += c->mass[v];
+    for (size_t d = 0; d < 3; d++) {
+        size_t count = 0;
+        double total = 0.0, below = 0.0, median = 0.0;
+        for (size_t v = 0; v < c->mesh->vertex_count; v++) {
+            if (!c->fixed[v]) {
+                sorted[count++] = (MassAt){sag_along(c, v, d), c->mass[v]};
+                total += c->mass[v];
+            }
         }
-    }
-    qsort(sorted, count, sizeof *sorted, compare_sag);
-    *median = 0.0;
-    for (size_t k = 0; k < count && below < 0.5 * total; k++) {
-        below += sorted[k].mass;
-        *median = sorted[k].sag;
+        qsort(sorted, count, sizeof *sorted, compare_sag);
+        for (size_t k = 0; k < count && below < 0.5 * total; k++) {
+            below += sorted[k].mass;
+            median = sorted[k].sag;
+        }
+        for (size_t v = 0; v < c->mesh->vertex_count; v++) {
+            soft[v] |= !c->fixed[v] && sag_along(c, v, d) > SOFT_FACTOR * median;
+        }
     }
     sn_release(sorted);
     return SN_OK;
@@ -371,7 +382,7 @@ SnStatus sn_calibration_run(SnContext *context, const SnTetMesh *mesh, double po
     Calibration c = {
         .mesh = mesh, .mass = mass, .drive = drive, .followed = followed, .poisson = poisson, .frequency = unit_frequency};
     unsigned char *held = NULL, *whole = NULL, *soft = NULL;
-    double largest_mass = 0.0, moving_mass = 0.0, median = 0.0, modulus;
+    double largest_mass = 0.0, moving_mass = 0.0, modulus;
     *main_frequency = 1.0;
     *region_count = 0;
     SN_TRY_NEW(context, c.sag, 9 * n, double);
@@ -395,9 +406,8 @@ SnStatus sn_calibration_run(SnContext *context, const SnTetMesh *mesh, double po
     }
     if (moving_mass > 0.0) {
         SN_TRY(solve_sag(context, &c));
-        SN_TRY(median_sag(context, &c, &median));
+        SN_TRY(find_soft(context, &c, soft));
         for (size_t v = 0; v < n; v++) {
-            soft[v] = !c.fixed[v] && c.sag_length[v] > SOFT_FACTOR * median;
             c.marked[v] = !c.fixed[v] && !soft[v];
         }
         double frequency = quotient(&c);

@@ -9,18 +9,26 @@
 #define SOUND_VOLUME 0.05  /* a fitted tet below this fraction of its rest volume has no trustworthy gradient */
 #define LARGEST_GRADIENT 4.0
 
-/* gradients (vertices x 9): volume-weighted mean over the sound tets around each vertex; weights tell where there was one. */
+/* gradients (vertices x 9): volume-weighted mean over the sound tets around each vertex; weights tell where there was one.
+   The corners of a tet that follows the input exactly take its zero gradient alone (weight infinite), so that what the artist
+   painted to follow comes out exact, however large the motion beside it. */
 static void average_gradients(const SnTetMesh *cage, const double *fitted, const double *simulated, double *gradients,
                               double *weights)
 {
     for (size_t e = 0; e < cage->tet_count; e++) {
         const int32_t *tet = cage->tets + 4 * e;
         double rest[9], from[9], to[9], inverse[9] = {0}, gradient[9];
+        int still = 1;
+        for (size_t i = 0; i < 4; i++) {
+            still &= memcmp(fitted + 3 * (size_t)tet[i], simulated + 3 * (size_t)tet[i], 3 * sizeof *fitted) == 0;
+        }
         sn_mat3_edges(cage->positions, tet, rest);
         sn_mat3_edges(fitted, tet, from);
         sn_mat3_edges(simulated, tet, to);
         double volume = sn_mat3_inverse(from, inverse);
-        if (!(volume > SOUND_VOLUME * sn_mat3_determinant(rest))) {
+        if (still) {
+            volume = INFINITY;
+        } else if (!(volume > SOUND_VOLUME * sn_mat3_determinant(rest))) {
             continue;
         }
         for (int k = 0; k < 9; k++) {
@@ -30,7 +38,7 @@ static void average_gradients(const SnTetMesh *cage, const double *fitted, const
         for (size_t i = 0; i < 4; i++) {
             size_t v = (size_t)tet[i];
             weights[v] += volume;
-            for (size_t k = 0; k < 9; k++) {
+            for (size_t k = 0; k < 9 && !still; k++) {
                 gradients[9 * v + k] += volume * gradient[k];
             }
         }
@@ -38,7 +46,7 @@ static void average_gradients(const SnTetMesh *cage, const double *fitted, const
     for (size_t v = 0; v < cage->vertex_count; v++) {
         double norm = 0.0;
         for (size_t k = 0; k < 9 && weights[v] > 0.0; k++) {
-            gradients[9 * v + k] /= weights[v];
+            gradients[9 * v + k] /= weights[v]; /* zero over infinity where the vertex follows */
             norm += gradients[9 * v + k] * gradients[9 * v + k];
         }
         double scale = norm > LARGEST_GRADIENT * LARGEST_GRADIENT ? LARGEST_GRADIENT / sqrt(norm) : 1.0;
