@@ -1,7 +1,8 @@
 /* With K₁ at unit modulus and y_d the sag under a unit acceleration along d, the Rayleigh quotient of the sag,
    sum m y·1 / sum m |y|², is close to the lowest frequency squared. It tells the regions apart and gives a first modulus.
-   Then, with e the modulus over (2πJ)² and t the drive over mass and (2πJ)², A = e K₁ + M t should have its lowest eigenvalue at 1:
-   one inverse iteration z = A⁻¹ M y sharpens the shape, and e follows from  e zᵀK₁z + zᵀM t z = zᵀM z,  a few times over. */
+   Then the moduli are refined together, with e the modulus over (2πJ)² and t the drive over mass and (2πJ)²: the shape
+   z = A⁻¹ M A⁻¹ M 1 that a load on a region makes, A = sum e K₁ + M t, should swing at eigenvalue 1, which gives the modulus of that
+   region from  e zᵀK₁z (its tets) + zᵀKz (the others) + zᵀM t z = zᵀM z,  region by region, a few times over. */
 #include "dynamics/calibration.h"
 
 #include "base/memory.h"
@@ -16,13 +17,13 @@
 #define SOFT_RINGS 2
 #define SOFT_MIN_VERTICES 6 /* smaller ones are noise of the lattice */
 #define MODULUS_ROUNDS 3
-#define MODULUS_RANGE 5.0   /* the drive may lower the modulus by this factor at most: it must not take over altogether */
+#define MODULUS_RANGE 4.0   /* refining changes a modulus by this factor at most: a drive or a neighbour must not take over */
+#define UNHELD (-1)
+#define MAIN 0
 
 typedef struct Calibration {
     const SnTetMesh *mesh;
     const double *mass;
-    const double *drive;
-    const unsigned char *followed;
     double poisson;
     double *sag;            /* vertices x 3 directions x 3 components */
     double *sag_length;     /* vertices */
@@ -31,7 +32,9 @@ typedef struct Calibration {
     unsigned char *fixed;   /* vertices */
     unsigned char *marked;  /* vertices */
     SnAssembly topology;    /* vertex -> tets of the whole mesh */
-    double *frequency;      /* tets: output */
+    int32_t *region;        /* tets: UNHELD, MAIN, then one number for each soft part */
+    int32_t *vertex_region; /* vertices, the same */
+    double *modulus;        /* tets: Young's modulus over (2πJ)² */
 } Calibration;
 
 /* The world of unit modulus in which only vertices with fixed[v] == 0 move, and its stiffness at rest. */
@@ -110,66 +113,6 @@ static double quotient(const Calibration *c)
     return squared > 0.0 ? along / squared : 0.0;
 }
 
-/* Modulus over (2πJ)² with which the marked vertices, driven, swing at J; `first` is the one without drive. Everything that is not
-   marked is held. */
-static SnStatus driven_modulus(SnContext *context, Calibration *c, double first, double *modulus)
-{
-    SnStatus status = SN_OK;
-    SnWorld world = {0};
-    SnLinearSolver *solver = NULL;
-    double *unit = NULL, *values = NULL, *sag = NULL, *shape = NULL;
-    *modulus = first;
-    for (size_t v = 0; v < c->mesh->vertex_count; v++) {
-        c->fixed[v] = !c->marked[v] || c->followed[v];
-    }
-    SN_TRY(unit_stiffness(context, c, &world, &unit));
-    const SnAssembly *assembly = &world.assembly;
-    const SnBlockPattern *pattern = &assembly->pattern;
-    size_t n = 3 * assembly->unknown_count;
-    SN_TRY_NEW(context, values, pattern->value_count, double);
-    SN_TRY_NEW(context, sag, n, double);
-    SN_TRY_NEW(context, shape, n, double);
-    SN_TRY(sn_linear_solver_create(context, pattern, &solver));
-    for (int round = 0; round < MODULUS_ROUNDS; round++) {
-        double stiffness = 0.0, driven = 0.0, inertia = 0.0;
-        for (size_t k = 0; k < pattern->value_count; k++) {
-            values[k] = *modulus * unit[k];
-        }
-        for (size_t k = 0; k < n; k++) {
-            size_t v = (size_t)assembly->vertex[k / 3];
-            values[pattern->value_start[k]] += c->mass[v] * c->drive[v];
-        }
-        SN_TRY(sn_linear_solver_factorize(context, solver, values));
-        for (size_t d = 0; d < 3; d++) {
-            for (size_t k = 0; k < n; k++) {
-                sag[k] = k % 3 == d ? c->mass[assembly->vertex[k / 3]] : 0.0;
-            }
-            SN_TRY(sn_linear_solver_solve(context, solver, sag, sag));
-            for (size_t k = 0; k < n; k++) {
-                shape[k] = c->mass[assembly->vertex[k / 3]] * sag[k];
-            }
-            SN_TRY(sn_linear_solver_solve(context, solver, shape, shape));
-            for (size_t k = 0; k < n; k++) {
-                size_t v = (size_t)assembly->vertex[k / 3];
-                double pushed = c->mass[v] * c->drive[v] * shape[k] * shape[k];
-                driven += pushed;
-                stiffness += c->mass[v] * sag[k] * shape[k] - pushed; /* zᵀ A z = zᵀ M y */
-                inertia += c->mass[v] * shape[k] * shape[k];
-            }
-        }
-        double found = stiffness > 0.0 ? *modulus * (inertia - driven) / stiffness : first;
-        *modulus = fmin(fmax(found, first / MODULUS_RANGE), first * MODULUS_RANGE);
-    }
-cleanup:
-    sn_linear_solver_destroy(solver);
-    sn_world_clear(&world);
-    sn_release(unit);
-    sn_release(values);
-    sn_release(sag);
-    sn_release(shape);
-    return status;
-}
-
 /* Labels connected components (through tets) of the vertices with wanted[v] == value. Returns their number. */
 static int32_t label_components(Calibration *c, const unsigned char *wanted, unsigned char value)
 {
@@ -220,13 +163,18 @@ static void grow_marked(Calibration *c, const unsigned char *held)
     }
 }
 
-static void assign_marked(Calibration *c, double frequency)
+/* The marked vertices and the tets at them become a region. */
+static void assign_marked(Calibration *c, int32_t region, double modulus)
 {
     for (size_t e = 0; e < c->mesh->tet_count; e++) {
         const int32_t *tet = c->mesh->tets + 4 * e;
         if (c->marked[tet[0]] || c->marked[tet[1]] || c->marked[tet[2]] || c->marked[tet[3]]) {
-            c->frequency[e] = frequency;
+            c->region[e] = region;
+            c->modulus[e] = modulus;
         }
+    }
+    for (size_t v = 0; v < c->mesh->vertex_count; v++) {
+        c->vertex_region[v] = c->marked[v] ? region : c->vertex_region[v];
     }
 }
 
@@ -301,7 +249,7 @@ static SnStatus find_soft(SnContext *context, const Calibration *c, unsigned cha
 
 /* Components that nothing holds: marks them one by one, finds their first mode, and takes them out of `fixed`'s motion. */
 static SnStatus calibrate_unheld(SnContext *context, Calibration *c, const unsigned char *held, unsigned char *whole,
-                                 double *largest_mass, double *main_frequency, int *regions)
+                                 double *largest_mass, double *main_frequency, int *unheld)
 {
     SnStatus status = SN_OK;
     unsigned char *has_held = NULL;
@@ -320,8 +268,8 @@ static SnStatus calibrate_unheld(SnContext *context, Calibration *c, const unsig
             mass += c->marked[v] ? c->mass[v] : 0.0;
         }
         SN_TRY(free_frequency(context, c, &frequency));
-        assign_marked(c, frequency);
-        (*regions)++;
+        assign_marked(c, UNHELD, 1.0 / frequency);
+        (*unheld)++;
         if (mass > *largest_mass) {
             *largest_mass = mass;
             *main_frequency = frequency;
@@ -338,7 +286,7 @@ cleanup:
 
 /* The soft parts: each sags far more than the median and is calibrated with the rest held. `soft[v]` marks them. */
 static SnStatus calibrate_soft(SnContext *context, Calibration *c, const unsigned char *held, const unsigned char *soft,
-                               int *regions)
+                               int32_t *soft_regions)
 {
     SnStatus status = SN_OK;
     int32_t *label = NULL;
@@ -361,15 +309,152 @@ static SnStatus calibrate_soft(SnContext *context, Calibration *c, const unsigne
             c->fixed[v] = !c->marked[v];
         }
         SN_TRY(solve_sag(context, c));
-        double frequency = quotient(c), modulus;
+        double frequency = quotient(c);
         if (frequency > 0.0) {
-            SN_TRY(driven_modulus(context, c, 1.0 / frequency, &modulus));
-            assign_marked(c, 1.0 / modulus);
-            (*regions)++;
+            assign_marked(c, ++*soft_regions, 1.0 / frequency);
         }
     }
 cleanup:
     sn_release(label);
+    return status;
+}
+
+/* The whole body with its drive, only followed vertices fixed. */
+typedef struct Driven {
+    SnWorld world;
+    SnLinearSolver *solver;
+    const double *drive;
+    double *unit;   /* element blocks at unit modulus */
+    double *scaled; /* the same with the moduli of the moment */
+    double *values; /* A */
+    double *shape;  /* unknowns x 3 */
+} Driven;
+
+static SnStatus driven_init(SnContext *context, Calibration *c, const double *drive, const unsigned char *followed, Driven *driven)
+{
+    SnStatus status = SN_OK;
+    double *gradients = NULL;
+    for (size_t v = 0; v < c->mesh->vertex_count; v++) {
+        c->fixed[v] = followed[v] || c->vertex_region[v] == UNHELD;
+    }
+    SN_TRY(unit_stiffness(context, c, &driven->world, &driven->values));
+    const SnWorld *world = &driven->world;
+    driven->drive = drive;
+    SN_TRY_NEW(context, gradients, 12 * world->tet_count, double);
+    SN_TRY_NEW(context, driven->unit, SN_TET_STIFFNESS * world->tet_count, double);
+    SN_TRY_NEW(context, driven->scaled, SN_TET_STIFFNESS * world->tet_count, double);
+    SN_TRY_NEW(context, driven->shape, 3 * world->assembly.unknown_count, double);
+    sn_tet_elements_derivatives(&world->elements, world->elements.inverse_rest, c->mesh->positions, gradients, driven->unit);
+    SN_TRY(sn_linear_solver_create(context, &world->assembly.pattern, &driven->solver));
+cleanup:
+    sn_release(gradients);
+    return status;
+}
+
+static void driven_clear(Driven *driven)
+{
+    sn_linear_solver_destroy(driven->solver);
+    sn_world_clear(&driven->world);
+    sn_release(driven->unit);
+    sn_release(driven->scaled);
+    sn_release(driven->values);
+    sn_release(driven->shape);
+}
+
+/* zᵀ K₁ z of one tet for the shape z. */
+static double element_energy(const Driven *driven, size_t e)
+{
+    const SnAssembly *assembly = &driven->world.assembly;
+    const double *block = driven->unit + SN_TET_STIFFNESS * e;
+    double corner[4][3] = {{0}}, sum = 0.0;
+    for (size_t i = 0; i < 4; i++) {
+        int32_t unknown = assembly->unknown[driven->world.tets[4 * e + i]];
+        if (unknown >= 0) {
+            memcpy(corner[i], driven->shape + 3 * (size_t)unknown, sizeof corner[i]);
+        }
+    }
+    for (int i = 0; i < 4; i++) {
+        for (int j = 0; j <= i; j++, block += 9) {
+            double term = 0.0;
+            for (int k = 0; k < 9; k++) {
+                term += corner[i][k / 3] * block[k] * corner[j][k % 3];
+            }
+            sum += i == j ? term : 2.0 * term;
+        }
+    }
+    return sum;
+}
+
+/* A new modulus for one region, with all others as they are. */
+static SnStatus refine_region(SnContext *context, Calibration *c, Driven *driven, int32_t region)
+{
+    SnStatus status = SN_OK;
+    const SnWorld *world = &driven->world;
+    const SnAssembly *assembly = &world->assembly;
+    size_t n = 3 * assembly->unknown_count;
+    double inside = 0.0, outside = 0.0, driving = 0.0, inertia = 0.0, before = 0.0;
+    for (size_t e = 0; e < world->tet_count; e++) {
+        for (size_t k = 0; k < SN_TET_STIFFNESS; k++) {
+            driven->scaled[SN_TET_STIFFNESS * e + k] =
+                c->modulus[world->source_tets[e]] * driven->unit[SN_TET_STIFFNESS * e + k];
+        }
+    }
+    sn_assembly_gather_stiffness(assembly, driven->scaled, driven->values);
+    for (size_t k = 0; k < n; k++) {
+        size_t v = (size_t)assembly->vertex[k / 3];
+        driven->values[assembly->pattern.value_start[k]] += c->mass[v] * driven->drive[v];
+    }
+    SN_TRY(sn_linear_solver_factorize(context, driven->solver, driven->values));
+    for (size_t d = 0; d < 3; d++) {
+        for (size_t k = 0; k < n; k++) {
+            size_t v = (size_t)assembly->vertex[k / 3];
+            driven->shape[k] = k % 3 == d && c->vertex_region[v] == region ? c->mass[v] : 0.0;
+        }
+        SN_TRY(sn_linear_solver_solve(context, driven->solver, driven->shape, driven->shape));
+        for (size_t k = 0; k < n; k++) {
+            driven->shape[k] *= c->mass[assembly->vertex[k / 3]];
+        }
+        SN_TRY(sn_linear_solver_solve(context, driven->solver, driven->shape, driven->shape));
+        for (size_t k = 0; k < n; k++) {
+            size_t v = (size_t)assembly->vertex[k / 3];
+            double moved = c->mass[v] * driven->shape[k] * driven->shape[k];
+            inertia += moved;
+            driving += moved * driven->drive[v];
+        }
+        for (size_t e = 0; e < world->tet_count; e++) {
+            size_t source = (size_t)world->source_tets[e];
+            double energy = element_energy(driven, e);
+            if (c->region[source] == region) {
+                inside += energy;
+                before = c->modulus[source];
+            } else {
+                outside += c->modulus[source] * energy;
+            }
+        }
+    }
+    if (inside > 0.0) {
+        double found = (inertia - driving - outside) / inside;
+        double modulus = fmin(fmax(found, before / MODULUS_RANGE), before * MODULUS_RANGE);
+        for (size_t e = 0; e < c->mesh->tet_count; e++) {
+            c->modulus[e] = c->region[e] == region ? modulus : c->modulus[e];
+        }
+    }
+cleanup:
+    return status;
+}
+
+static SnStatus refine(SnContext *context, Calibration *c, const double *drive, const unsigned char *followed, int32_t soft_regions)
+{
+    SnStatus status = SN_OK;
+    Driven driven = {0};
+    SN_TRY(driven_init(context, c, drive, followed, &driven));
+    for (int round = 0; round < MODULUS_ROUNDS; round++) {
+        for (int32_t region = MAIN; region <= soft_regions; region++) {
+            SN_TRY(refine_region(context, c, &driven, region));
+        }
+    }
+cleanup:
+    driven_clear(&driven);
     return status;
 }
 
@@ -379,18 +464,20 @@ SnStatus sn_calibration_run(SnContext *context, const SnTetMesh *mesh, double po
 {
     SnStatus status = SN_OK;
     size_t n = mesh->vertex_count;
-    Calibration c = {
-        .mesh = mesh, .mass = mass, .drive = drive, .followed = followed, .poisson = poisson, .frequency = unit_frequency};
+    Calibration c = {.mesh = mesh, .mass = mass, .poisson = poisson, .modulus = unit_frequency};
     unsigned char *held = NULL, *whole = NULL, *soft = NULL;
-    double largest_mass = 0.0, moving_mass = 0.0, modulus;
+    double largest_mass = 0.0, moving_mass = 0.0;
+    int unheld = 0;
+    int32_t soft_regions = 0;
     *main_frequency = 1.0;
-    *region_count = 0;
     SN_TRY_NEW(context, c.sag, 9 * n, double);
     SN_TRY_NEW(context, c.sag_length, n, double);
     SN_TRY_NEW(context, c.label, n, int32_t);
     SN_TRY_NEW(context, c.queue, n, int32_t);
     SN_TRY_NEW(context, c.fixed, n, unsigned char);
     SN_TRY_NEW(context, c.marked, n, unsigned char);
+    SN_TRY_NEW(context, c.region, mesh->tet_count, int32_t);
+    SN_TRY_NEW(context, c.vertex_region, n, int32_t);
     SN_TRY_NEW(context, held, n, unsigned char);
     SN_TRY_NEW(context, whole, n, unsigned char);
     SN_TRY_NEW(context, soft, n, unsigned char);
@@ -398,7 +485,7 @@ SnStatus sn_calibration_run(SnContext *context, const SnTetMesh *mesh, double po
         held[v] = weights[v] >= 0.5;
     }
     SN_TRY(sn_assembly_init(context, n, mesh->tet_count, mesh->tets, whole, &c.topology));
-    SN_TRY(calibrate_unheld(context, &c, held, whole, &largest_mass, main_frequency, region_count));
+    SN_TRY(calibrate_unheld(context, &c, held, whole, &largest_mass, main_frequency, &unheld));
 
     for (size_t v = 0; v < n; v++) {
         c.fixed[v] = held[v] || whole[v];
@@ -415,21 +502,16 @@ SnStatus sn_calibration_run(SnContext *context, const SnTetMesh *mesh, double po
             *main_frequency = frequency;
         }
         for (size_t v = 0; v < n; v++) {
-            c.marked[v] = !whole[v] && !soft[v];
-        }
-        SN_TRY(driven_modulus(context, &c, 1.0 / frequency, &modulus));
-        for (size_t v = 0; v < n; v++) {
             c.marked[v] = !whole[v];
         }
-        assign_marked(&c, 1.0 / modulus);
-        (*region_count)++;
-        SN_TRY(calibrate_soft(context, &c, held, soft, region_count));
+        assign_marked(&c, MAIN, 1.0 / frequency);
+        SN_TRY(calibrate_soft(context, &c, held, soft, &soft_regions));
+        SN_TRY(refine(context, &c, drive, followed, soft_regions));
     }
-    /* tets that cannot move take the main value: a modulus that is never felt */
+    *region_count = unheld + (moving_mass > 0.0) + soft_regions;
     for (size_t e = 0; e < mesh->tet_count; e++) {
-        if (!(unit_frequency[e] > 0.0)) {
-            unit_frequency[e] = *main_frequency;
-        }
+        /* tets that cannot move take the main value: a modulus that is never felt */
+        unit_frequency[e] = c.modulus[e] > 0.0 ? 1.0 / c.modulus[e] : *main_frequency;
     }
 cleanup:
     sn_assembly_clear(&c.topology);
@@ -439,6 +521,8 @@ cleanup:
     sn_release(c.queue);
     sn_release(c.fixed);
     sn_release(c.marked);
+    sn_release(c.region);
+    sn_release(c.vertex_region);
     sn_release(held);
     sn_release(whole);
     sn_release(soft);
