@@ -218,7 +218,7 @@ SnStatus sn_newton_minimise(SnContext *context, SnNewton *newton, const SnObject
         return SN_OK;
     }
     double value = settings->single_full_step ? 0.0 : sn_newton_value(newton, objective, positions);
-    double move_before = INFINITY;
+    double move_before = INFINITY, value_before = value;
     int fresh = !newton->has_factor || settings->single_full_step;
     for (int round = 0; round < settings->max_rounds && !report->converged; round++) {
         SN_TRY(find_step(context, newton, objective, positions, fresh, report));
@@ -256,6 +256,9 @@ SnStatus sn_newton_minimise(SnContext *context, SnNewton *newton, const SnObject
             continue;
         }
         memcpy(positions, newton->trial, bytes);
+        if (decrease <= settings->energy_tolerance || decrease <= settings->gain_tolerance * (value_before - value)) {
+            report->converged = 1;
+        }
         fresh = length < 1.0 || (!fresh && contraction > WORST_CONTRACTION && isfinite(move_before));
         move_before = length * move;
     }

@@ -25,6 +25,8 @@ typedef struct SnObjective {
 typedef struct SnNewtonSettings {
     int max_rounds;
     int single_full_step; /* one undamped round, as printed in the paper */
+    double energy_tolerance; /* done too when a step promises a smaller decrease of E than this */
+    double gain_tolerance;   /* or than this fraction of what was gained so far */
     double step_tolerance;  /* metres: a full step that moves no vertex further is the last one */
 } SnNewtonSettings;
 

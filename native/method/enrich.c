@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "dynamics/calibration.h"
 #include "math/linear_solver.h"
+#include "math/mat3.h"
 
 #include <math.h>
 #include <string.h>
@@ -12,13 +13,17 @@
 #define STRONGEST 0.999    /* driven vertices stay below this: tan grows without bound */
 #define STEP_ANGLE 0.55    /* radians of the jiggle's phase in one substep: 1 % in frequency with TR-BDF2 */
 #define MAX_SUBSTEPS 64
+#define UNTANGLE_ROUNDS 40
+#define UNTANGLE_KEEP 0.7
 
 struct SnEnrich {
     SnEnrichSettings settings;
     SnEnrichSummary summary;
     SnWorld world;
     SnStepper *stepper;
-    double *cage_weights; /* cage vertices */
+    double *cage_weights;  /* cage vertices */
+    double *pose_velocity; /* cage vertices x 3 */
+    unsigned char *tangled; /* cage vertices */
 };
 
 SnEnrichSettings sn_enrich_settings_default(void)
@@ -188,6 +193,8 @@ SnStatus sn_enrich_create(SnContext *context, const SnTetMesh *cage, const SnEmb
     SN_TRY_NEW(context, enrich, 1, SnEnrich);
     enrich->settings = *settings;
     SN_TRY_NEW(context, enrich->cage_weights, cage->vertex_count, double);
+    SN_TRY_NEW(context, enrich->pose_velocity, 3 * cage->vertex_count, double);
+    SN_TRY_NEW(context, enrich->tangled, cage->vertex_count, unsigned char);
     SN_TRY_NEW(context, known, cage->vertex_count, double);
     SN_TRY_NEW(context, mass, cage->vertex_count, double);
     SN_TRY_NEW(context, young, cage->tet_count, double);
@@ -236,6 +243,8 @@ void sn_enrich_destroy(SnEnrich *enrich)
     sn_stepper_destroy(enrich->stepper);
     sn_world_clear(&enrich->world);
     sn_release(enrich->cage_weights);
+    sn_release(enrich->pose_velocity);
+    sn_release(enrich->tangled);
     sn_release(enrich);
 }
 
@@ -254,7 +263,48 @@ const SnWorld *sn_enrich_world(const SnEnrich *enrich)
     return &enrich->world;
 }
 
-SnStatus sn_enrich_advance(SnContext *context, SnEnrich *enrich, const SnInputCurve *curve, SnState *state, SnStepReport *report)
+/* Signed volume of a tet over its volume at rest. */
+static double relative_volume(const SnWorld *world, size_t tet, const double *positions)
+{
+    double edges[9];
+    sn_mat3_edges(positions, world->tets + 4 * tet, edges);
+    return sn_mat3_determinant(edges) / (6.0 * world->elements.volume[tet]);
+}
+
+/* Shrinks the offset from the pose, vertex by vertex, around tets that are inside out while the pose has them right. It ends: where
+   all offsets have vanished the tets are those of the pose. */
+static size_t untangle(SnEnrich *enrich, const double *pose, const double *pose_velocity, SnState *state)
+{
+    SnWorld *world = &enrich->world;
+    size_t repaired = 0;
+    for (int round = 0; round < UNTANGLE_ROUNDS; round++) {
+        size_t found = 0;
+        memset(enrich->tangled, 0, world->vertex_count);
+        for (size_t e = 0; e < world->tet_count; e++) {
+            if (relative_volume(world, e, state->positions) < 0.0 && relative_volume(world, e, pose) > 0.0) {
+                for (size_t i = 0; i < 4; i++) {
+                    enrich->tangled[world->tets[4 * e + i]] = 1;
+                }
+                found++;
+            }
+        }
+        if (found == 0) {
+            break;
+        }
+        repaired = round == 0 ? found : repaired;
+        for (size_t k = 0; k < 3 * world->vertex_count; k++) {
+            if (enrich->tangled[k / 3]) {
+                double keep = round + 1 < UNTANGLE_ROUNDS ? UNTANGLE_KEEP : 0.0;
+                state->positions[k] = pose[k] + keep * (state->positions[k] - pose[k]);
+                state->velocities[k] = pose_velocity[k] + keep * (state->velocities[k] - pose_velocity[k]);
+            }
+        }
+    }
+    return repaired;
+}
+
+SnStatus sn_enrich_advance(SnContext *context, SnEnrich *enrich, const SnInputCurve *curve, SnState *state, SnStepReport *report,
+                           size_t *repaired)
 {
     SnStatus status = SN_OK;
     int substeps = enrich->summary.substeps;
@@ -263,6 +313,8 @@ SnStatus sn_enrich_advance(SnContext *context, SnEnrich *enrich, const SnInputCu
         double begin = (double)k / substeps, end = k + 1 == substeps ? 1.0 : (double)(k + 1) / substeps;
         SN_TRY(sn_stepper_step(context, enrich->stepper, curve, begin, end, state, report));
     }
+    sn_input_curve_evaluate(curve, 1.0, NULL, enrich->pose_velocity);
+    *repaired = untangle(enrich, curve->end, enrich->pose_velocity, state);
 cleanup:
     return status;
 }

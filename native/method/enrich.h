@@ -48,7 +48,9 @@ SnEnrichSummary sn_enrich_summary(const SnEnrich *enrich);
 const double *sn_enrich_cage_weights(const SnEnrich *enrich);
 const SnWorld *sn_enrich_world(const SnEnrich *enrich);
 
-/* Advances the state by one interval of the curve, in substeps. */
-SnStatus sn_enrich_advance(SnContext *context, SnEnrich *enrich, const SnInputCurve *curve, SnState *state, SnStepReport *report);
+/* Advances the state by one interval of the curve, in substeps. A tet that comes out inside out although its fitted shape is sound
+   is drawn back towards that shape; `repaired` counts those. */
+SnStatus sn_enrich_advance(SnContext *context, SnEnrich *enrich, const SnInputCurve *curve, SnState *state, SnStepReport *report,
+                           size_t *repaired);
 
 #endif

@@ -8,6 +8,7 @@
 
 #define CONTINUATION_LEVELS 4
 #define CONTINUATION_FACTOR 10.0
+#define UNSEEN 1e-4 /* of size: smaller changes of the fit are not worth a round */
 
 struct SnFit {
     const SnTetMesh *cage;
@@ -17,6 +18,7 @@ struct SnFit {
     SnAssembly assembly;
     SnNewton *newton;
     double *areas;    /* surface vertices */
+    double total_area;
     double *matrix;   /* Cᵀ A C on the pattern */
     double *zeros;    /* cage vertices: no diagonal term */
     double *loads;    /* cage vertices x 3 */
@@ -75,6 +77,9 @@ SnStatus sn_fit_create(SnContext *context, const SnTetMesh *cage, const SnEmbedd
     SN_TRY_NEW(context, fit->centre, 3 * cage->vertex_count, double);
     SN_TRY_NEW(context, fit->surface, 3 * embedding->vertex_count, double);
     memcpy(fit->areas, areas, embedding->vertex_count * sizeof *areas);
+    for (size_t s = 0; s < embedding->vertex_count; s++) {
+        fit->total_area += areas[s];
+    }
     assemble_data_matrix(fit);
     *out = fit;
 cleanup:
@@ -181,7 +186,14 @@ static SnStatus minimise(SnContext *context, SnFit *fit, const double *surface, 
         .matrix = fit->matrix,
         .centre = fit->centre,
     };
-    SnNewtonSettings newton = {.max_rounds = max_rounds, .step_tolerance = 1e-4 * fit->settings.size};
+    /* a few tets that the frame folds over go on sliding long after the surface has arrived: not worth waiting for */
+    double unseen = UNSEEN * fit->settings.size;
+    SnNewtonSettings newton = {
+        .max_rounds = max_rounds,
+        .step_tolerance = unseen,
+        .energy_tolerance = 0.5 * fit->total_area * unseen * unseen,
+        .gain_tolerance = 1e-3,
+    };
     return sn_newton_minimise(context, fit->newton, &objective, &newton, positions, report);
 }
 

@@ -85,7 +85,7 @@ static int open_frame(PyObject *object, const char *name, Py_ssize_t vertices, S
     return 0;
 }
 
-/* advance(before, begin, end, after, positions, velocities) -> (rounds, unconverged, fallbacks, inverted) */
+/* advance(before, begin, end, after, positions, velocities) -> (rounds, unconverged, fallbacks, inverted, repaired) */
 static PyObject *enrich_advance(PyObject *object, PyObject *arguments)
 {
     Enrich *self = (Enrich *)object;
@@ -110,15 +110,16 @@ static PyObject *enrich_advance(PyObject *object, PyObject *arguments)
             PyErr_SetString(PyExc_TypeError, "begin and end must be arrays");
         } else {
             SnState state = {positions.view.buf, velocities.view.buf};
-            size_t inverted = 0;
+            size_t inverted = 0, repaired = 0;
             double smallest;
             SnStatus status;
             Py_BEGIN_ALLOW_THREADS
-            status = sn_enrich_advance(&context, self->enrich, &curve, &state, &report);
+            status = sn_enrich_advance(&context, self->enrich, &curve, &state, &report, &repaired);
             inverted = sn_tet_elements_inverted(&sn_enrich_world(self->enrich)->elements, state.positions, &smallest);
             Py_END_ALLOW_THREADS
             if (sn_errors_check(status, &context) == 0) {
-                result = Py_BuildValue("iiin", report.rounds, report.unconverged, report.fallbacks, (Py_ssize_t)inverted);
+                result = Py_BuildValue("iiinn", report.rounds, report.unconverged, report.fallbacks, (Py_ssize_t)inverted,
+                                       (Py_ssize_t)repaired);
             }
         }
     }
@@ -156,8 +157,8 @@ int sn_enrich_type_add(PyObject *module)
 {
     static PyMethodDef methods[] = {
         {"advance", enrich_advance, METH_VARARGS,
-         "advance(before, begin, end, after, positions, velocities) -> (rounds, unconverged, fallbacks, inverted): one interval, in "
-         "place."},
+         "advance(before, begin, end, after, positions, velocities) -> (rounds, unconverged, fallbacks, inverted, repaired): one "
+         "interval, in place."},
         {"cage_weights", enrich_cage_weights, METH_O, "cage_weights(out): the weight of every cage vertex."},
         {"summary", enrich_summary, METH_NOARGS, "Numbers about material, followed vertices and substeps."},
         {NULL, NULL, 0, NULL},

@@ -55,6 +55,7 @@ class Step:
     inverted: int = 0  # simulated tets turned inside out
     fallbacks: int = 0  # steps retaken by implicit Euler
     unconverged: int = 0
+    repaired: int = 0  # tets that came out inside out and were drawn back to their sound fitted shape
 
 
 class Enricher:
@@ -113,6 +114,7 @@ class Enricher:
             energy=self.settings.energy,
             monitor=monitor,
         )
+        self._substeps: int = self._simulation.summary()["substeps"]
 
     def fit(self, surface: Any, guess: Any = None) -> Fit:
         """The cage that carries `surface` (t, 3) best; `guess` is the fitted cage of the frame before, None for the first."""
@@ -137,9 +139,16 @@ class Enricher:
         if after is not None and self._is_cut(begin, end, after, None):
             after = None
         positions, velocities = np.array(state.positions), np.array(state.velocities)
-        rounds, unconverged, fallbacks, inverted = self._simulation.advance(before, begin, end, after, positions, velocities)
+        rounds, unconverged, fallbacks, inverted, repaired = self._simulation.advance(
+            before, begin, end, after, positions, velocities
+        )
         step = Step(
-            rounds=rounds, substeps=self.summary()["substeps"], inverted=inverted, fallbacks=fallbacks, unconverged=unconverged
+            rounds=rounds,
+            substeps=self._substeps,
+            inverted=inverted,
+            fallbacks=fallbacks,
+            unconverged=unconverged,
+            repaired=repaired,
         )
         return State(positions, velocities), step
 
