@@ -17,7 +17,10 @@
 #define SOFT_RINGS 2
 #define SOFT_MIN_VERTICES 6 /* smaller ones are noise of the lattice */
 #define MODULUS_ROUNDS 3
-#define MODULUS_RANGE 4.0   /* refining changes a modulus by this factor at most: a drive or a neighbour must not take over */
+/* Refining changes a modulus by these factors at most. Where the drive alone would swing as fast as Jiggle, flesh still needs its
+   stiffness, or it folds. */
+#define MODULUS_LOWER 0.5
+#define MODULUS_UPPER 4.0
 #define UNHELD (-1)
 #define MAIN 0
 
@@ -35,6 +38,7 @@ typedef struct Calibration {
     int32_t *region;        /* tets: UNHELD, MAIN, then one number for each soft part */
     int32_t *vertex_region; /* vertices, the same */
     double *modulus;        /* tets: Young's modulus over (2πJ)² */
+    double *first_modulus;  /* tets: the same before refining */
 } Calibration;
 
 /* The world of unit modulus in which only vertices with fixed[v] == 0 move, and its stiffness at rest. */
@@ -392,7 +396,7 @@ static SnStatus refine_region(SnContext *context, Calibration *c, Driven *driven
     const SnWorld *world = &driven->world;
     const SnAssembly *assembly = &world->assembly;
     size_t n = 3 * assembly->unknown_count;
-    double inside = 0.0, outside = 0.0, driving = 0.0, inertia = 0.0, before = 0.0;
+    double inside = 0.0, outside = 0.0, driving = 0.0, inertia = 0.0, first = 0.0;
     for (size_t e = 0; e < world->tet_count; e++) {
         for (size_t k = 0; k < SN_TET_STIFFNESS; k++) {
             driven->scaled[SN_TET_STIFFNESS * e + k] =
@@ -426,7 +430,7 @@ static SnStatus refine_region(SnContext *context, Calibration *c, Driven *driven
             double energy = element_energy(driven, e);
             if (c->region[source] == region) {
                 inside += energy;
-                before = c->modulus[source];
+                first = c->first_modulus[source];
             } else {
                 outside += c->modulus[source] * energy;
             }
@@ -434,7 +438,7 @@ static SnStatus refine_region(SnContext *context, Calibration *c, Driven *driven
     }
     if (inside > 0.0) {
         double found = (inertia - driving - outside) / inside;
-        double modulus = fmin(fmax(found, before / MODULUS_RANGE), before * MODULUS_RANGE);
+        double modulus = fmin(fmax(found, first * MODULUS_LOWER), first * MODULUS_UPPER);
         for (size_t e = 0; e < c->mesh->tet_count; e++) {
             c->modulus[e] = c->region[e] == region ? modulus : c->modulus[e];
         }
@@ -478,6 +482,7 @@ SnStatus sn_calibration_run(SnContext *context, const SnTetMesh *mesh, double po
     SN_TRY_NEW(context, c.marked, n, unsigned char);
     SN_TRY_NEW(context, c.region, mesh->tet_count, int32_t);
     SN_TRY_NEW(context, c.vertex_region, n, int32_t);
+    SN_TRY_NEW(context, c.first_modulus, mesh->tet_count, double);
     SN_TRY_NEW(context, held, n, unsigned char);
     SN_TRY_NEW(context, whole, n, unsigned char);
     SN_TRY_NEW(context, soft, n, unsigned char);
@@ -506,6 +511,7 @@ SnStatus sn_calibration_run(SnContext *context, const SnTetMesh *mesh, double po
         }
         assign_marked(&c, MAIN, 1.0 / frequency);
         SN_TRY(calibrate_soft(context, &c, held, soft, &soft_regions));
+        memcpy(c.first_modulus, c.modulus, mesh->tet_count * sizeof *c.modulus);
         SN_TRY(refine(context, &c, drive, followed, soft_regions));
     }
     *region_count = unheld + (moving_mass > 0.0) + soft_regions;
@@ -523,6 +529,7 @@ cleanup:
     sn_release(c.marked);
     sn_release(c.region);
     sn_release(c.vertex_region);
+    sn_release(c.first_modulus);
     sn_release(held);
     sn_release(whole);
     sn_release(soft);

@@ -30,6 +30,7 @@ _FIRM_NAMES = (
 ).split()
 
 _TIP_WEIGHT = 0.1  # of soft parts with bones of their own: they keep some of their animated gesture
+_BODY_WEIGHT = 0.25  # of thick flesh (a belly): quite free, its animated shape still pulls it back after a hard landing
 _LEAST_FREE = 0.10  # share of the surface that is free (weight under 1/2) at least
 _LEAST_FIRM = 0.10  # share that follows exactly at least
 
@@ -154,6 +155,7 @@ def _rigged(surface: _Surface, radius: Floats, bones: list[Segment], skin: Float
         far = _step(distance, near_value, max(far_value, near_value + 0.01 * surface.size))
         # On a body that is thick all over (a slime, a cow) even the usual distance is far.
         far = np.maximum(far, _step(distance, 0.07 * surface.size, 0.15 * surface.size))
+        far *= 1.0 - _BODY_WEIGHT
         far[firm] = 0.0
         far = np.where(np.isnan(hanging), far, hanging)
         if surface.share(far > 0.5) >= _LEAST_FREE:
@@ -183,7 +185,7 @@ def _unrigged(surface: _Surface, radius: Floats) -> Floats:
 
 def _finished(surface: _Surface, weights: Floats, floor: Floats) -> Floats:
     """Smooth between, exact at both ends, whole small shells, and always something free and something firm."""
-    smooth = surface.smooth_over(weights, 0.03 * surface.size)
+    smooth = surface.smooth_over(weights, 0.05 * surface.size)
     smooth = np.clip((smooth - 0.1) / 0.8, 0.0, 1.0)
     # Never looser than the tip of a part with bones of its own.
     smooth = np.maximum(smooth, np.minimum(floor, _TIP_WEIGHT))
