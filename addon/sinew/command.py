@@ -201,6 +201,8 @@ def _run_in_blender(options: argparse.Namespace) -> int:
             break
         except KeyboardInterrupt:
             process.send_signal(signal.SIGINT)
+    if code == -signal.SIGINT:  # struck before the bake could answer it
+        return EXIT_CANCELLED
     if code < 0:
         print(f"sinew: Blender was ended by signal {-code}; bake again to continue.", file=sys.stderr)
         return EXIT_ERROR

@@ -58,7 +58,9 @@ def rotation(axis: tuple[float, float, float], angle: float) -> Floats:
     return np.eye(3) + np.sin(angle) * cross + (1 - np.cos(angle)) * cross @ cross
 
 
-def sphere(rings: int = 24, segments: int = 36, radii: tuple[float, float, float] = (1.0, 1.0, 1.0)) -> tuple[Floats, Ints]:
+def sphere(
+    rings: int = 24, segments: int = 36, radii: tuple[float, float, float] = (1.0, 1.0, 1.0)
+) -> tuple[Floats, Ints]:
     """A closed ellipsoid with single poles."""
     rows = [np.array([[0.0, 0.0, 1.0]])]
     for ring in range(1, rings):

@@ -208,11 +208,11 @@ def test_a_small_sag_matches_an_independent_linear_solution() -> None:
     world.settle(x, 1e-14, 20)
     sag = np.abs(expected).max()
     assert sag > 1e-6
-    assert np.abs(x - vertices - expected.reshape(-1, 3)).max() < 1e-3 * sag  # what is left is the bending's second order
+    assert np.abs(x - vertices - expected.reshape(-1, 3)).max() < 1e-3 * sag  # the rest is second order
 
 
 def test_a_beam_swings_with_the_frequency_of_beam_theory() -> None:
-    """A slender steel-like bar, fine enough across: linear tets are stiff in bending, so it must come from above and close."""
+    """A slender steel-like bar, fine enough across: linear tets bend stiffly, so from above and close."""
     vertices, tets = box_tets((40, 4, 4), (1.0, 0.1, 0.1))
     fixed = np.flatnonzero(vertices[:, 0] < 1e-9)
     young, density = 1e7, 1000.0

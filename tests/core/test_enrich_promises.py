@@ -1,4 +1,4 @@
-"""What Enricher promises: identity, held poses, artist's units, determinism, and nothing explodes. Each with its counter-test."""
+"""What Enricher keeps: identity, held poses, artist's units, determinism, no explosion; each with its counter-test."""
 
 from __future__ import annotations
 
@@ -45,7 +45,8 @@ def test_following_everywhere_returns_the_input_and_following_nothing_does_not()
     exact = list(enrich(vertices, triangles, frames, np.ones(len(vertices)), resolution=8))
     assert max(np.abs(a - b).max() for a, b in zip(exact, frames, strict=True)) < 1e-6
     moved = list(enrich(vertices, triangles, frames, follow, resolution=8))
-    added = np.sqrt(np.mean([(np.square(a - b)).sum(1)[follow == 0].mean() for a, b in zip(moved, frames, strict=True)]))
+    squares = [np.square(a - b).sum(1)[follow == 0].mean() for a, b in zip(moved, frames, strict=True)]
+    added = np.sqrt(np.mean(squares))
     assert added > 0.002, "physics must be seen where it is free"
 
 
@@ -73,7 +74,8 @@ def test_maximum_offset_is_never_exceeded_and_leaves_small_offsets_alone() -> No
     frames = swing(vertices, 14, angle=1.0)
     free = Enricher(vertices, triangles, follow, Settings(resolution=8, jiggle=1.5))
     fits, states = run(free, frames)
-    limited = Enricher(vertices, triangles, follow, Settings(resolution=8, jiggle=1.5, maximum_offset=0.02), cage=free.cage)
+    settings = Settings(resolution=8, jiggle=1.5, maximum_offset=0.02)
+    limited = Enricher(vertices, triangles, follow, settings, cage=free.cage)
     k = int(np.argmax([np.abs(s.positions - f).max() for s, f in zip(states, fits, strict=True)]))
     unlimited = np.linalg.norm(free.surface(fits[k], states[k].positions, frames[k]) - frames[k], axis=1)
     offsets = np.linalg.norm(limited.surface(fits[k], states[k].positions, frames[k]) - frames[k], axis=1)
@@ -120,8 +122,10 @@ def belly_with_ears() -> tuple[Floats, npt.NDArray[np.int32], Floats]:
     return vertices, triangles, (vertices[:, 1] > 0.3).astype(float)
 
 
-def ring_down(enricher: Enricher, kick: Floats, rate: float, watch: npt.NDArray[np.bool_], seconds: float) -> tuple[float, float]:
-    """Frequency (Hz) and time to 5 % (s) of the watched vertices' motion after a small kick, by a fit of a damped sine."""
+def ring_down(
+    enricher: Enricher, kick: Floats, rate: float, watch: npt.NDArray[np.bool_], seconds: float
+) -> tuple[float, float]:
+    """Frequency (Hz) and time to 5 % (s) of the watched vertices' motion after a small kick, by a damped sine."""
     still = enricher.cage.vertices
     state = State(still.copy(), kick)
     signal = []
@@ -135,7 +139,8 @@ def ring_down(enricher: Enricher, kick: Floats, rate: float, watch: npt.NDArray[
     for frequency in np.geomspace(0.5, 12, 400):
         for settle in np.geomspace(0.2, 3.0, 60):
             envelope = np.exp(-np.log(20) * t / settle)
-            waves = np.stack([np.sin(2 * np.pi * frequency * t), np.cos(2 * np.pi * frequency * t)], 1) * envelope[:, None]
+            phase = 2 * np.pi * frequency * t
+            waves = np.stack([np.sin(phase), np.cos(phase)], 1) * envelope[:, None]
             error = np.linalg.lstsq(waves, series, rcond=None)[1]
             residual = float(error[0]) if len(error) else np.inf
             best = min(best, (residual, float(frequency), float(settle)))

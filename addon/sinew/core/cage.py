@@ -47,9 +47,9 @@ def build_cage(rest: Any, triangles: Any, resolution: int = 24, monitor: Any = N
 
     rest (t, 3) metres, triangles (m, 3) indices; resolution is the number of cells along the longest side.
     """
-    native = module.Cage(
-        np.ascontiguousarray(rest, np.float64), np.ascontiguousarray(triangles, np.int32).reshape(-1, 3), resolution, monitor
-    )
+    rest = np.ascontiguousarray(rest, np.float64)
+    triangles = np.ascontiguousarray(triangles, np.int32).reshape(-1, 3)
+    native = module.Cage(rest, triangles, resolution, monitor)
     vertex_count, tet_count, surface_count = native.counts()
     vertices, tets = np.empty((vertex_count, 3)), np.empty((tet_count, 4), np.int32)
     binding, weights = np.empty(surface_count, np.int32), np.empty((surface_count, 4))

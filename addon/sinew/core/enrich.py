@@ -1,7 +1,7 @@
 """ENRICH over numpy arrays: fit a cage to every frame, simulate it under the painted weights, bring the detail back.
 
-An Enricher holds nothing that changes: fitted cages and states come in and go out, so a bake can stop after any frame and go on from
-its files with the same bits.
+An Enricher holds nothing that changes: fitted cages and states come in and go out, so a bake can stop after any frame
+and go on from its files with the same bits.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ class Enricher:
         self._substeps: int = self._simulation.summary()["substeps"]
 
     def fit(self, surface: Any, guess: Any = None) -> Fit:
-        """The cage that carries `surface` (t, 3) best; `guess` is the fitted cage of the frame before, None for the first."""
+        """The cage that carries `surface` (t, 3) best; `guess`: the fit of the frame before, None for the first."""
         first = guess is None
         positions = np.zeros_like(self.cage.vertices) if first else np.array(guess, np.float64, order="C")
         numbers = self._fit.frame(np.ascontiguousarray(surface, np.float64), first, positions)
@@ -224,7 +224,7 @@ def _windows(items: Iterator[Any]) -> Iterator[tuple[Any, Any, Any, Any]]:
     """Every item with the one before and the two after it, None where there is none."""
     window = deque([None, next(items, None), next(items, None), next(items, None)], maxlen=4)
     while window[1] is not None:
-        yield tuple(window)
+        yield window[0], window[1], window[2], window[3]
         window.append(next(items, None))
 
 

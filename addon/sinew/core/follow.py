@@ -164,7 +164,7 @@ def _rigged(surface: _Surface, radius: Floats, bones: list[Segment], skin: Float
 
 
 def _unrigged(surface: _Surface, radius: Floats) -> Floats:
-    """A body with limbs: thin parts follow, thick ones are free. One without (a pudding): the lower middle holds it, its
+    """A body with limbs: thin parts follow, thick ones are free. One without (a pudding): its lower middle holds, its
     top and what sticks out swing."""
     thick_radius = surface.percentile(radius, 0.9)
     if surface.share(radius < 0.6 * thick_radius) > 0.25:

@@ -6,8 +6,8 @@ import os
 
 from . import errors
 
-# Threads of our OpenMP sleep while they wait: spinning would starve Blender and everything else on the machine. The variable is
-# read when the library is loaded, and given back right after.
+# Threads of our OpenMP sleep while they wait: spinning would starve Blender and everything else on the machine. The
+# variable is read when the library is loaded, and given back right after.
 _WAIT = "OMP_WAIT_POLICY"
 _given = os.environ.get(_WAIT)
 os.environ.setdefault(_WAIT, "PASSIVE")
@@ -15,7 +15,8 @@ try:
     from .. import _native as module
 except ImportError as error:
     raise errors.BadInput(
-        f"The native module of Sinew cannot be loaded ({error}): run `make build`, or install the package made for this system."
+        f"The native module of Sinew cannot be loaded ({error}): run `make build`, or install the package made for "
+        "this system."
     ) from error
 finally:
     if _given is None:
