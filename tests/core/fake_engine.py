@@ -20,6 +20,7 @@ class FakeEnricher:
     fits = 0
     steps = 0
     delay = 0.0
+    repaired = 0
 
     def __init__(
         self, rest: Any, triangles: Any, follow: Any, settings: Any, frame_rate: float, *, gravity: Any, cage: Any
@@ -48,7 +49,7 @@ class FakeEnricher:
         past = np.zeros_like(there) if before is None else 0.01 * (here - before)
         velocities = 0.8 * state.velocities + 5.0 * (there - state.positions) + ahead + past
         positions = state.positions + velocities / self.rate
-        step = SimpleNamespace(restarted=False, rounds=2, substeps=1, inverted=0, fallbacks=0)
+        step = SimpleNamespace(restarted=False, rounds=2, substeps=1, inverted=0, repaired=self.repaired, fallbacks=0)
         return SimpleNamespace(positions=positions, velocities=velocities), step
 
     def surface(self, fitted: Any, simulated: Any, sampled: Any, amount: float = 1.0) -> Any:

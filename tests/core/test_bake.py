@@ -277,6 +277,14 @@ def test_extreme_weights_get_a_hint(tmp_path, follow: float, hint: str) -> None:
     assert any(hint in warning for warning in told["warnings"])
 
 
+def test_flesh_drawn_back_is_counted_and_told_when_it_is_more_than_a_handful(tmp_path, engine, monkeypatch) -> None:
+    for repaired in (2, 6):
+        monkeypatch.setattr(engine, "repaired", repaired)
+        told = bake.bake(make_shot(), samples(), tmp_path / str(repaired)).report
+        assert told["repaired_tets"] == {"total": repaired * (COUNT - 1), "max": repaired}
+        assert any("drawn back" in warning for warning in told["warnings"]) == (repaired > 5)
+
+
 def test_memory_does_not_grow_with_the_number_of_frames(tmp_path) -> None:
     import tracemalloc
 

@@ -111,7 +111,7 @@ class Worker:
             else:
                 window = (fitted(index - 2), fitted(index - 1), fitted(index), fitted(index + 1))
                 state, step = self.enricher.advance(self._stored_state(index - 1), window)
-                for name in ("restarted", "rounds", "substeps", "inverted", "fallbacks"):
+                for name in ("restarted", "rounds", "substeps", "inverted", "repaired", "fallbacks"):
                     numbers[name] = float(getattr(step, name))
         store.write("simulated", index, state.positions)
         store.write("velocity", index, state.velocities)

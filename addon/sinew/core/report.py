@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 Item = TypeVar("Item")
 
+_FEW_REPAIRS = 5  # tets drawn back in one sample that nobody sees
+
 
 class Clock:
     """Seconds spent in each stage. Stages on different threads overlap, so they need not add up to the total."""
@@ -117,6 +119,7 @@ def build_report(shot: Shot, store: Store, enricher: Any, clock: Clock) -> dict[
                 s > 0 and f == 0 for s, f in zip(column("inverted"), column("fit_inverted"), strict=True)
             ),
         },
+        "repaired_tets": {"total": int(sum(column("repaired"))), "max": int(max(column("repaired"), default=0))},
         "newton_rounds": {"total": int(sum(column("rounds"))), "max": int(max(column("rounds"), default=0))},
         "fit_rounds": {"total": int(sum(column("fit_rounds"))), "max": int(max(column("fit_rounds"), default=0))},
         "substeps": {"total": int(sum(column("substeps"))), "max": int(max(column("substeps"), default=0))},
@@ -127,7 +130,7 @@ def build_report(shot: Shot, store: Store, enricher: Any, clock: Clock) -> dict[
         "settings": shot.settings.as_dict(),
         "summary": {name: _plain(value) for name, value in summary.items()},
     }
-    report["warnings"] = [*shot.warnings, *_warnings(shot, report)]
+    report["warnings"] = [*shot.warnings, *_warnings(shot, report, column("repaired"))]
     return report
 
 
@@ -147,7 +150,7 @@ def lines(report: dict[str, Any]) -> list[str]:
     ]
 
 
-def _warnings(shot: Shot, report: dict[str, Any]) -> list[str]:
+def _warnings(shot: Shot, report: dict[str, Any], repaired: list[float]) -> list[str]:
     found = []
     if not (shot.follow >= 1.0).any():
         found.append("Nothing is followed exactly, so the whole body may drift: paint some weights of 1.")
@@ -159,6 +162,12 @@ def _warnings(shot: Shot, report: dict[str, Any]) -> list[str]:
     only = report["inverted_tets"]["samples_simulated_only"]
     if only:
         found.append(f"Some flesh turns inside out in {only} samples: raise jiggle, or set a maximum_offset.")
+    if report["repaired_tets"]["max"] > _FEW_REPAIRS:
+        most = _frame(shot, max(range(len(repaired)), key=repaired.__getitem__))
+        found.append(
+            f"{report['repaired_tets']['max']} tets turned inside out by frame {most:g} and were drawn back to the "
+            "input: raise jiggle, or paint higher weights, where the flesh looks crumpled."
+        )
     if report["fit_error"]["rms_relative"] > 0.02:
         found.append("The cage follows the mesh poorly: raise the resolution, or set rest_frame to a typical pose.")
     return found
