@@ -25,9 +25,11 @@ _API = {
     "Enricher": "enrich",
     "Error": "errors",
     "Settings": "settings",
+    "automatic_follow": "follow",
+    "build_cage": "cage",
     "enrich": "enrich",
 }
-__all__ = ["Cage", "Enricher", "Error", "Settings", "enrich"]  # noqa: F822 (found by __getattr__)
+__all__ = ["Cage", "Enricher", "Error", "Settings", "automatic_follow", "build_cage", "enrich"]  # noqa: F822 (found by __getattr__)
 
 
 def __getattr__(name: str) -> Any:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from .cage import Cage, build_cage
 from .errors import BadInput
+from .follow import automatic_follow
 from .native import module
 from .settings import Settings
 
@@ -62,14 +63,14 @@ class Enricher:
     """Fits, simulates and details one body.
 
     rest (t, 3) metres and triangles (m, 3) are the undeformed surface, follow (t,) its weights: 1 follows the input
-    exactly, 0 is free. frame_rate is the number of input frames a second.
+    exactly, 0 is free; None takes automatic ones. frame_rate is the number of input frames a second.
     """
 
     def __init__(
         self,
         rest: Any,
         triangles: Any,
-        follow: Any,
+        follow: Any = None,
         settings: Settings | None = None,
         frame_rate: float = 24.0,
         *,
@@ -80,11 +81,13 @@ class Enricher:
         self.settings = settings or Settings()
         rest = np.ascontiguousarray(rest, np.float64)
         triangles = np.ascontiguousarray(triangles, np.int32).reshape(-1, 3)
-        follow = np.ascontiguousarray(follow, np.float64)
         areas = np.empty(len(rest))
         self.size: float = module.vertex_areas(rest, triangles, areas) or 1.0
         if areas.sum() <= 0.0:
             areas[:] = self.size**2
+        self.follow: Floats = np.ascontiguousarray(
+            automatic_follow(rest, triangles) if follow is None else follow, np.float64
+        )
         self.interval = 1.0 / frame_rate
         self.cage = cage or build_cage(rest, triangles, self.settings.resolution, monitor)
         if len(self.cage.binding) != len(rest):
@@ -95,7 +98,7 @@ class Enricher:
         self._simulation = module.Enrich(
             self.cage.native,
             areas,
-            follow,
+            self.follow,
             jiggle=self.settings.jiggle,
             settle=self.settings.settle,
             young=self.settings.young,
@@ -196,10 +199,11 @@ class Enricher:
 
 
 def enrich(
-    rest: Any, triangles: Any, frames: Iterable[Any], follow: Any, frame_rate: float = 24.0, **settings: Any
+    rest: Any, triangles: Any, frames: Iterable[Any], follow: Any = None, frame_rate: float = 24.0, **settings: Any
 ) -> Iterator[Floats]:
     """Enriches an animation: yields the surface (t, 3) of each input frame, reading two frames ahead.
 
+    `follow` (t,) is 1 where the input is followed exactly, 0 where physics is free; None takes automatic weights.
     Settings are those of `Settings`, by name: enrich(rest, triangles, frames, follow, jiggle=2.0, settle=1.0).
     """
     enricher = Enricher(rest, triangles, follow, Settings().replace(settings), frame_rate)
