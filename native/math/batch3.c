@@ -3,6 +3,8 @@
 #include "math/batch3.h"
 
 #include <math.h>
+#include <stdint.h>
+#include <string.h>
 
 #define SVD_SWEEPS 6
 #define EIGEN_SWEEPS 5
@@ -96,18 +98,41 @@ static inline void normalise_columns(const SnLanes b[9], SnLanes u[9], SnLanes s
         u[0][lane] = x0, u[1][lane] = y0, u[2][lane] = z0;
         u[3][lane] = x1, u[4][lane] = y1, u[5][lane] = z1;
         u[6][lane] = x2, u[7][lane] = y2, u[8][lane] = z2;
+        /* equal ones differ by rounding: the order holds all the same */
+        double middle = has_second ? (second < first ? second : first) : 0.0;
+        double last = b[2][lane] * z0 + b[5][lane] * z1 + b[8][lane] * z2;
         sigma[0][lane] = first;
-        sigma[1][lane] = has_second ? second : 0.0;
-        sigma[2][lane] = b[2][lane] * z0 + b[5][lane] * z1 + b[8][lane] * z2;
+        sigma[1][lane] = middle;
+        sigma[2][lane] = last > middle ? middle : (last < -middle ? -middle : last);
+    }
+}
+
+/* b = f / scale, the scale a power of two near the largest entry: squares neither overflow nor vanish, and no bit is lost. */
+static inline void divide_by_scale(const SnLanes f[9], SnLanes b[9], SnLanes scale)
+{
+    for (int lane = 0; lane < SN_LANES; lane++) {
+        double largest = 0.0;
+        for (int k = 0; k < 9; k++) {
+            largest = fabs(f[k][lane]) > largest ? fabs(f[k][lane]) : largest;
+        }
+        uint64_t bits;
+        memcpy(&bits, &largest, sizeof bits);
+        bits &= UINT64_C(0x7ff0000000000000);
+        memcpy(&scale[lane], &bits, sizeof bits);
+        scale[lane] = bits == 0 ? 1.0 : scale[lane];
+        double inverse = 1.0 / scale[lane];
+        for (int k = 0; k < 9; k++) {
+            b[k][lane] = f[k][lane] * inverse;
+        }
     }
 }
 
 SN_HOT void sn_batch3_svd(const SnLanes f[9], SnLanes u[9], SnLanes sigma[3], SnLanes v[9])
 {
-    SnLanes b[9];
+    SnLanes b[9], scale;
+    divide_by_scale(f, b, scale);
     for (int k = 0; k < 9; k++) {
         for (int lane = 0; lane < SN_LANES; lane++) {
-            b[k][lane] = f[k][lane];
             v[k][lane] = k % 4 == 0 ? 1.0 : 0.0;
         }
     }
@@ -120,6 +145,11 @@ SN_HOT void sn_batch3_svd(const SnLanes f[9], SnLanes u[9], SnLanes sigma[3], Sn
     sort_columns(b, v, 0, 2);
     sort_columns(b, v, 1, 2);
     normalise_columns((const SnLanes *)b, u, sigma);
+    for (int k = 0; k < 3; k++) {
+        for (int lane = 0; lane < SN_LANES; lane++) {
+            sigma[k][lane] *= scale[lane];
+        }
+    }
 }
 
 /* One two-sided Jacobi rotation of the symmetric matrix: removes `off` between pp and qq; rp, rq couple to the third axis. */
