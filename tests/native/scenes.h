@@ -1,0 +1,243 @@
+/* Small bodies of tets, worlds made of them, and dense references for the native tests of math, energy, dynamics and methods. */
+#ifndef SN_TESTS_SCENES_H
+#define SN_TESTS_SCENES_H
+
+#include "check.h"
+
+#include "base/memory.h"
+#include "dynamics/world.h"
+
+#include <string.h>
+
+#define SCENE_PI 3.14159265358979323846
+
+/* Says which cells of a box are there; null: all. */
+typedef int (*SceneCells)(int x, int y, int z);
+
+/* A box of cells, each cut into six tets along its diagonal. Vertices of no cell are left out. */
+static inline SnTetMesh scene_cells(SnContext *context, const int cells[3], const double size[3], SceneCells present)
+{
+    static const int ORDERS[6][4] = {{0, 1, 2, 0}, {1, 2, 0, 0}, {2, 0, 1, 0}, {0, 2, 1, 1}, {1, 0, 2, 1}, {2, 1, 0, 1}};
+    size_t corner_count = (size_t)((cells[0] + 1) * (cells[1] + 1) * (cells[2] + 1));
+    size_t cell_count = (size_t)(cells[0] * cells[1] * cells[2]);
+    int32_t *number = SN_NEW(context, corner_count, int32_t);
+    SnTetMesh mesh;
+    CHECK(number != NULL && sn_tet_mesh_init(context, corner_count, 6 * cell_count, &mesh) == SN_OK);
+    mesh.vertex_count = mesh.tet_count = 0;
+    for (int cell = 0; cell < (int)cell_count; cell++) {
+        int at[3] = {cell / (cells[1] * cells[2]), cell / cells[2] % cells[1], cell % cells[2]};
+        if (present != NULL && !present(at[0], at[1], at[2])) {
+            continue;
+        }
+        for (int order = 0; order < 6; order++) {
+            int corner[3] = {at[0], at[1], at[2]};
+            int32_t tet[4];
+            for (int i = 0; i < 4; i++) {
+                int key = (corner[0] * (cells[1] + 1) + corner[1]) * (cells[2] + 1) + corner[2];
+                if (number[key] == 0) {
+                    for (int a = 0; a < 3; a++) {
+                        mesh.positions[3 * mesh.vertex_count + (size_t)a] = size[a] * corner[a] / cells[a];
+                    }
+                    number[key] = (int32_t)++mesh.vertex_count;
+                }
+                tet[i] = number[key] - 1;
+                if (i < 3) {
+                    corner[ORDERS[order][i]]++;
+                }
+            }
+            int odd = ORDERS[order][3];
+            int32_t ordered[4] = {tet[0], tet[1], tet[odd ? 3 : 2], tet[odd ? 2 : 3]};
+            memcpy(mesh.tets + 4 * mesh.tet_count++, ordered, sizeof ordered);
+        }
+    }
+    sn_release(number);
+    return mesh;
+}
+
+static inline SnTetMesh scene_box(SnContext *context, int nx, int ny, int nz, double cell)
+{
+    const int cells[3] = {nx, ny, nz};
+    const double size[3] = {nx * cell, ny * cell, nz * cell};
+    return scene_cells(context, cells, size, NULL);
+}
+
+/* A body with one material: 1000 kg/m³, Poisson's ratio 0.3. */
+typedef struct Scene {
+    SnTetMesh mesh;
+    unsigned char *followed;
+    double *mass;
+    SnWorld world;
+    size_t n; /* 3 x vertices */
+} Scene;
+
+/* Takes the mesh. With `held` the vertices at x = 0 follow. */
+static inline Scene scene_from(SnContext *context, SnTetMesh mesh, int held, double young, const SnEnergy *energy)
+{
+    Scene scene = {.mesh = mesh, .n = 3 * mesh.vertex_count};
+    double *moduli = SN_NEW(context, mesh.tet_count, double);
+    scene.followed = SN_NEW(context, mesh.vertex_count, unsigned char);
+    scene.mass = SN_NEW(context, mesh.vertex_count, double);
+    for (size_t v = 0; v < mesh.vertex_count; v++) {
+        scene.followed[v] = held && mesh.positions[3 * v] == 0.0;
+    }
+    for (size_t e = 0; e < mesh.tet_count; e++) {
+        moduli[e] = young;
+    }
+    sn_world_lumped_mass(&mesh, 1000.0, scene.mass);
+    CHECK(sn_world_init(context, &mesh, energy, moduli, 0.3, scene.mass, scene.followed, &scene.world) == SN_OK);
+    sn_release(moduli);
+    return scene;
+}
+
+/* A bar of `length` cells of 0.1 m along x. */
+static inline Scene scene_bar(SnContext *context, int length, int held, double young, const SnEnergy *energy)
+{
+    return scene_from(context, scene_box(context, length, 1, 1, 0.1), held, young, energy);
+}
+
+static inline void scene_clear(Scene *scene)
+{
+    sn_world_clear(&scene->world);
+    sn_tet_mesh_clear(&scene->mesh);
+    sn_release(scene->followed);
+    sn_release(scene->mass);
+}
+
+/* Stiffness at `positions`, on the pattern of the free vertices. The caller releases it. */
+static inline double *scene_stiffness(SnContext *context, const Scene *scene, const double *positions)
+{
+    const SnWorld *world = &scene->world;
+    double *gradients = SN_NEW(context, 12 * world->tet_count, double);
+    double *stiffness = SN_NEW(context, SN_TET_STIFFNESS * world->tet_count, double);
+    double *values = SN_NEW(context, world->assembly.pattern.value_count, double);
+    sn_tet_elements_derivatives(&world->elements, world->elements.inverse_rest, positions, gradients, stiffness);
+    sn_assembly_gather_stiffness(&world->assembly, stiffness, values);
+    sn_release(gradients);
+    sn_release(stiffness);
+    return values;
+}
+
+/* Masses of the free vertices, in the order of the unknowns. The caller releases them. */
+static inline double *scene_free_masses(SnContext *context, const Scene *scene)
+{
+    double *masses = SN_NEW(context, scene->world.assembly.unknown_count, double);
+    for (size_t k = 0; k < scene->world.assembly.unknown_count; k++) {
+        masses[k] = scene->mass[scene->world.assembly.vertex[k]];
+    }
+    return masses;
+}
+
+static inline double *scene_copy(SnContext *context, const double *values, size_t count)
+{
+    double *copy = SN_NEW(context, count, double);
+    memcpy(copy, values, count * sizeof *copy);
+    return copy;
+}
+
+/* -1..1 */
+static inline double scene_signed(uint64_t *random)
+{
+    return 2.0 * check_random(random) - 1.0;
+}
+
+static inline double scene_distance(const double *a, const double *b, size_t count)
+{
+    double largest = 0.0;
+    for (size_t k = 0; k < count; k++) {
+        largest = fabs(a[k] - b[k]) <= largest ? largest : fabs(a[k] - b[k]); /* keeps NaN */
+    }
+    return largest;
+}
+
+static inline int scene_same_bits(const double *a, const double *b, size_t count)
+{
+    return memcmp(a, b, count * sizeof *a) == 0;
+}
+
+/* The whole symmetric matrix (3 size x 3 size) of values on a pattern. The caller releases it. */
+static inline double *dense_matrix(SnContext *context, const SnBlockPattern *pattern, const double *values)
+{
+    size_t n = 3 * pattern->size;
+    double *dense = SN_NEW(context, n * n, double);
+    for (size_t column = 0; column < n; column++) {
+        for (int32_t k = pattern->value_start[column]; k < pattern->value_start[column + 1]; k++) {
+            size_t row = (size_t)pattern->value_rows[k];
+            dense[n * row + column] = dense[n * column + row] = values[k];
+        }
+    }
+    return dense;
+}
+
+/* Classical Jacobi: the eigenvalues of a symmetric matrix, rising. `matrix` is destroyed; `vectors` (n x n, rows) may be null. */
+static inline void dense_eigen(size_t n, double *matrix, double *eigenvalues, double *vectors)
+{
+    for (size_t k = 0; vectors != NULL && k < n * n; k++) {
+        vectors[k] = k / n == k % n ? 1.0 : 0.0;
+    }
+    for (int sweep = 0; sweep < 60; sweep++) {
+        double off = 0.0, all = 0.0;
+        for (size_t k = 0; k < n * n; k++) {
+            all += matrix[k] * matrix[k];
+            off += k / n == k % n ? 0.0 : matrix[k] * matrix[k];
+        }
+        if (off <= 1e-34 * all) {
+            break;
+        }
+        for (size_t p = 0; p < n; p++) {
+            for (size_t q = p + 1; q < n; q++) {
+                if (matrix[n * p + q] == 0.0) {
+                    continue;
+                }
+                double turn = 0.5 * atan2(2.0 * matrix[n * p + q], matrix[n * q + q] - matrix[n * p + p]);
+                double c = cos(turn), s = sin(turn);
+                for (size_t k = 0; k < n; k++) {
+                    double left = matrix[n * k + p], right = matrix[n * k + q];
+                    matrix[n * k + p] = c * left - s * right;
+                    matrix[n * k + q] = s * left + c * right;
+                }
+                for (size_t k = 0; k < n; k++) {
+                    double left = matrix[n * p + k], right = matrix[n * q + k];
+                    matrix[n * p + k] = c * left - s * right;
+                    matrix[n * q + k] = s * left + c * right;
+                }
+                for (size_t k = 0; vectors != NULL && k < n; k++) {
+                    double left = vectors[n * p + k], right = vectors[n * q + k];
+                    vectors[n * p + k] = c * left - s * right;
+                    vectors[n * q + k] = s * left + c * right;
+                }
+            }
+        }
+    }
+    for (size_t k = 0; k < n; k++) {
+        eigenvalues[k] = matrix[n * k + k];
+    }
+    for (size_t i = 0; i < n; i++) {
+        size_t least = i;
+        for (size_t j = i + 1; j < n; j++) {
+            least = eigenvalues[j] < eigenvalues[least] ? j : least;
+        }
+        double value = eigenvalues[i];
+        eigenvalues[i] = eigenvalues[least];
+        eigenvalues[least] = value;
+        for (size_t k = 0; vectors != NULL && k < n; k++) {
+            double entry = vectors[n * i + k];
+            vectors[n * i + k] = vectors[n * least + k];
+            vectors[n * least + k] = entry;
+        }
+    }
+}
+
+/* Eigenvalues of K x = lambda M x, rising, for values on a pattern and the masses of its points. The caller releases them. */
+static inline double *dense_modes(SnContext *context, const SnBlockPattern *pattern, const double *values, const double *masses)
+{
+    size_t n = 3 * pattern->size;
+    double *dense = dense_matrix(context, pattern, values), *eigenvalues = SN_NEW(context, n, double);
+    for (size_t k = 0; k < n * n; k++) {
+        dense[k] /= sqrt(masses[k / n / 3] * masses[k % n / 3]);
+    }
+    dense_eigen(n, dense, eigenvalues, NULL);
+    sn_release(dense);
+    return eigenvalues;
+}
+
+#endif
