@@ -74,6 +74,7 @@ SnStatus sn_linear_solver_create(SnContext *context, const SnBlockPattern *patte
     openblas_set_num_threads(1);
     cholmod_start(&solver->common);
     solver->common.error_handler = silent;
+    solver->common.print = 0; /* it would print warnings past the handler */
     solver->common.supernodal = CHOLMOD_SUPERNODAL;
     solver->common.final_ll = 1;
     solver->common.nmethods = 1;
@@ -130,6 +131,16 @@ void sn_linear_solver_destroy(SnLinearSolver *solver)
     sn_release(solver);
 }
 
+/* BLAS lets NaN pass as a pivot, and every solution after it would be NaN. */
+static int all_finite(size_t count, const double *values)
+{
+    double sum = 0.0;
+    for (size_t k = 0; k < count; k++) {
+        sum += 0.0 * values[k];
+    }
+    return sum == 0.0;
+}
+
 static double largest_diagonal(const SnBlockPattern *pattern, const double *values)
 {
     double largest = 0.0;
@@ -149,7 +160,8 @@ SnStatus sn_linear_solver_factorize(SnContext *context, SnLinearSolver *solver, 
     }
     memcpy(solver->values, values, pattern->value_count * sizeof *values);
     solver->shift = 0.0;
-    for (int attempt = 0; attempt < 12; attempt++) {
+    int attempts = all_finite(pattern->value_count, values) ? 12 : 0;
+    for (int attempt = 0; attempt < attempts; attempt++) {
         /* Debian's CHOLMOD opens more threads than there are cores, whatever the settings: keep it on this one */
         int serial = sn_parallel_enter_serial();
         int ok = cholmod_factorize(&solver->matrix, solver->factor, common);
