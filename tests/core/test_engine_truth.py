@@ -41,6 +41,18 @@ def evaluate(world, positions: Floats, tets: int = 1) -> tuple[float, Floats, Fl
     return energy, gradients[0], full
 
 
+def numeric_stiffness(world, x: Floats) -> Floats:
+    """Central differences of the gradient."""
+    numeric, step = np.empty((12, 12)), 1e-6
+    for k in range(12):
+        ahead, behind = x.copy().ravel(), x.copy().ravel()
+        ahead[k] += step
+        behind[k] -= step
+        ahead_gradient = evaluate(world, ahead.reshape(4, 3))[1]
+        numeric[k] = (ahead_gradient - evaluate(world, behind.reshape(4, 3))[1]) / (2 * step)
+    return numeric
+
+
 def deformations() -> dict[str, Floats]:
     turn = rotation((1, 2, 3), 1.1)
     return {
@@ -82,14 +94,7 @@ def test_the_stiffness_is_the_derivative_of_the_gradient_where_nothing_is_projec
     world = make_world(TET, ONE, energy=energy)
     x = TET @ deformations()[name].T
     stiffness = evaluate(world, x)[2]
-    numeric = np.empty((12, 12))
-    step = 1e-6
-    for k in range(12):
-        ahead, behind = x.copy().ravel(), x.copy().ravel()
-        ahead[k] += step
-        behind[k] -= step
-        ahead_gradient = evaluate(world, ahead.reshape(4, 3))[1]
-        numeric[k] = (ahead_gradient - evaluate(world, behind.reshape(4, 3))[1]) / (2 * step)
+    numeric = numeric_stiffness(world, x)
     lowest = np.linalg.eigvalsh(0.5 * (numeric + numeric.T)).min()
     assert lowest > -1e-3 * np.abs(numeric).max(), "the test needs a state where the true stiffness is semi-definite"
     assert np.abs(stiffness - numeric).max() < 1e-6 * np.abs(numeric).max()
@@ -111,14 +116,7 @@ def test_projection_changes_the_stiffness_only_in_its_negative_part(energy: str)
     world = make_world(TET, ONE, energy=energy)
     x = TET @ deformations()["compressed"].T
     stiffness = evaluate(world, x)[2]
-    numeric = np.empty((12, 12))
-    step = 1e-6
-    for k in range(12):
-        ahead, behind = x.copy().ravel(), x.copy().ravel()
-        ahead[k] += step
-        behind[k] -= step
-        ahead_gradient = evaluate(world, ahead.reshape(4, 3))[1]
-        numeric[k] = (ahead_gradient - evaluate(world, behind.reshape(4, 3))[1]) / (2 * step)
+    numeric = numeric_stiffness(world, x)
     # in F: K = B^T H B with B (9 x 12) of full row rank; clamp H there
     inverse = np.linalg.inv((TET[1:] - TET[0]).T)
     gradients = np.vstack([-inverse.sum(0), inverse])  # of the shape functions, rows
