@@ -1,0 +1,44 @@
+"""Three models made by others, baked with default settings. They lie beside the repository and may be absent."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import assets
+import bpy
+import numpy as np
+import pytest
+from inside import save, shown_at
+from sinew import bake_object
+
+pytestmark = [
+    pytest.mark.skipif(not assets.available(), reason=f"the models are not in {assets.FOLDER}"),
+    # What is looked at here does not depend on Blender's version.
+    pytest.mark.skipif(bpy.app.version[:2] != (4, 5), reason="one Blender is enough"),
+]
+
+
+@pytest.mark.parametrize(("key", "action"), [("trex", "TRex_Run"), ("fox", "Run"), ("cow", "Run")])
+def test_a_model_gets_visible_sound_motion_and_keeps_what_is_followed(key: str, action: str, tmp_path: Path) -> None:
+    model = assets.find(key)
+    ob = assets.load(model)
+    assets.play(ob, next(name for name in assets.actions(ob) if name.endswith(action)))
+    save(tmp_path / "model.blend")
+    told = bake_object.bake_object(model.object, {}, bake_object.Target(tmp_path / "model.blend")).report
+    added, fit = told["added_motion"], told["fit_error"]
+    numbers = [added["rms"], added["max"], told["follow_error"]["max"], *fit["max_per_sample"]]
+    assert all(math.isfinite(number) for number in numbers)
+    assert 0.002 < added["rms_relative"] < 0.2
+    assert added["free_vertices"] >= 0.05 * told["vertices"]
+    assert told["follow_error"]["max_relative"] <= 1e-4
+    assert told["inverted_tets"]["samples_simulated_only"] == 0
+    assert fit["rms_relative"] < model.fit_limit
+    assert told["restarts"] == []
+    # The numbers are about what is seen.
+    scene = bpy.context.scene
+    result = shown_at(ob, (scene.frame_start + scene.frame_end) // 2)
+    ob.modifiers["Sinew"].show_viewport = False
+    given = shown_at(ob, scene.frame_current)
+    assert np.isfinite(result).all()
+    assert np.abs(result - given).max() > 0.002 * np.ptp(given, axis=0).max()
