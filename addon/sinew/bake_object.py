@@ -111,13 +111,12 @@ def check_object(entry: setup.Setup, target: Target) -> str | None:
                     return f'The frame range of "{ob.name}" is not the baked one: bake again.'
                 if shot.identity() != manifest.identity:
                     return f'The mesh, the follow weights or the settings of "{ob.name}" have changed: bake again.'
-                if any(mark is None or mark.result != shot.result_key() for mark in store.marks):
-                    return f'Amount, Maximum Offset or Detail of "{ob.name}" have changed: bake again.'
                 source = (Sample(*taken) for taken in sampler.frames())
-                changed = baking.check_inputs(store, source)
+                changed = baking.check_inputs(store, shot, source)
                 if changed is not None:
-                    frame = shot.first_frame + changed / settings.samples
-                    return f'The animation of "{ob.name}" has changed at frame {frame:g}: bake again.'
+                    frame = shot.first_frame + changed[0] / settings.samples
+                    what = "The animation" if changed[1] == "animation" else "Amount, Maximum Offset or Detail"
+                    return f'{what} of "{ob.name}" changed at frame {frame:g}: bake again.'
     except (SceneError, Error) as error:
         return str(error)
     return None
@@ -149,6 +148,7 @@ def _shot(sampler: sample.Sampler, settings: Settings, target: Target, *, make_g
         follow = sampler.group(group)
     # What a subdivision interpolates between ones must stay exactly one.
     follow = np.where(follow > 1.0 - 1e-4, 1.0, np.where(follow < 1e-4, 0.0, follow))
+    engine = baking.load_engine()
     return Shot(
         rest=rest.positions,
         triangles=rest.triangles,
@@ -162,7 +162,8 @@ def _shot(sampler: sample.Sampler, settings: Settings, target: Target, *, make_g
         gravity=sampler.gravity if settings.gravity is None else settings.gravity,
         owner_file=target.blend.name,
         owner_object=ob.name,
-        native=baking.load_engine()[2],
+        native=engine.version,
+        build=engine.build,
         warnings=tuple(sampler.warnings),
     )
 

@@ -234,6 +234,29 @@ def test_an_unchanged_file_keeps_its_bake_and_a_changed_one_switches(copy: Path)
     assert np.allclose(shape, shown_at(ob, 9), atol=1e-6)
 
 
+def test_a_keyframed_amount_fades_from_the_input_to_the_full_result_without_a_new_simulation(copy: Path) -> None:
+    full = cache(copy.parent)
+    ob = object_of(copy)
+    for frame, value in ((1, 0.0), (6, 0.0), (8, 1.0)):
+        ob["sinew_amount"] = value
+        ob.keyframe_insert('["sinew_amount"]', frame=frame)
+    save(copy)
+    checked = run("check", copy)
+    assert checked.returncode == 1 and "Amount" in checked.stdout
+    report = copy.parent / "faded.json"
+    result = run("bake", copy, "--object", "Arm", "--report", report)
+    assert result.returncode == 0, result.stderr
+    assert not {"fitting", "simulation"} & set(json.loads(report.read_text())["seconds"])
+    assert run("check", copy).returncode == 0
+    faded = cache(copy.parent)
+    assert np.array_equal(faded[7:], full[7:])
+    ob = object_of(copy)
+    shape = shown_at(ob, 6)
+    ob.modifiers["Sinew"].show_viewport = False
+    given = shown_at(ob, 6)
+    assert np.allclose(shape, given, atol=1e-6) and np.abs(full[5] - given).max() > 1e-3
+
+
 def test_out_leaves_the_file_untouched_and_owns_a_bake_beside_it(copy: Path, tmp_path: Path) -> None:
     before, folders = copy.read_bytes(), os.listdir(copy.parent / "sinew")
     other = tmp_path / "other" / "out.blend"
@@ -322,6 +345,22 @@ def test_ctrl_c_keeps_finished_frames_and_the_file(long_shot: Path, tmp_path: Pa
     assert process.returncode == 130 and b"kept" in err and b"Traceback" not in err, err
     assert long_shot.read_bytes() == before
     assert run("bake", long_shot, "--object", "Arm", *QUICK).returncode == 0
+
+
+def test_ctrl_c_while_the_cage_is_built_ends_soon_and_in_order(long_shot: Path, tmp_path: Path) -> None:
+    before = long_shot.read_bytes()
+    process = start(long_shot, "--set", "resolution=200")
+    assert process.stderr is not None
+    # It tells the stages of the cage, and no frame is done for long.
+    for line in process.stderr:
+        if b"cage" in line or b"surface" in line:
+            break
+    os.killpg(process.pid, signal.SIGINT)
+    struck = time.monotonic()
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130 and b"while the cage was built" in err and b"Traceback" not in err, err
+    assert time.monotonic() - struck < 20
+    assert long_shot.read_bytes() == before and not (tmp_path / "sinew").exists()
 
 
 def test_two_samples_a_frame_play_on_half_frames(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import scenes
 from inside import shown, shown_at
 from sinew.scene import stack
 from sinew.scene.errors import SceneError
-from sinew.scene.sample import Sampler, find_object, write_group
+from sinew.scene.sample import AMOUNT, Sampler, find_object, write_group
 
 
 @pytest.fixture(autouse=True)
@@ -17,11 +17,11 @@ def empty_scene() -> None:
     scenes.reset_scene()
 
 
-def world(positions: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+def world(positions: np.ndarray, matrix: np.ndarray, *_: Any) -> np.ndarray:
     return positions.astype(float) @ matrix[:3, :3].T + matrix[:3, 3]
 
 
-def sampled(ob: Any, **options: Any) -> list[tuple[int, np.ndarray, np.ndarray]]:
+def sampled(ob: Any, **options: Any) -> list[tuple[int, np.ndarray, np.ndarray, float]]:
     with Sampler(ob, **options) as sampler:
         return list(sampler.frames())
 
@@ -30,7 +30,7 @@ def test_an_armature_is_sampled_as_it_shows() -> None:
     ob = scenes.build_two_bone_arm()
     expected = [shown_at(ob, frame) for frame in range(1, 21)]
     assert np.abs(expected[0] - expected[-1]).max() > 0.1
-    for (index, positions, _), shape in zip(sampled(ob), expected, strict=True):
+    for (index, positions, *_), shape in zip(sampled(ob), expected, strict=True):
         assert np.array_equal(positions, shape), index
 
 
@@ -66,7 +66,7 @@ def test_the_motion_of_object_and_parents_is_in_the_matrices() -> None:
     ob = scenes.build_ball(parented=True)
     ob.parent.scale = (2, 2, 2)
     frames = sampled(ob)
-    for index, positions, matrix in frames:
+    for index, positions, matrix, _ in frames:
         bpy.context.scene.frame_set(1 + index)
         assert np.allclose(matrix, np.array(ob.matrix_world), atol=1e-6)
         assert np.array_equal(positions, frames[0][1])
@@ -153,6 +153,20 @@ def test_subframes_lie_between_frames() -> None:
     frames = sampled(ob, frame_start=2, frame_end=4, samples=4)
     assert len(frames) == 9
     assert np.array_equal(frames[5][1], shown_at(ob, 3, 0.25))
+
+
+def test_the_amount_is_read_at_each_sample_and_kept_within_its_range() -> None:
+    ob = scenes.build_two_bone_arm()
+    assert [frame[3] for frame in sampled(ob, frame_end=3)] == [1.0, 1.0, 1.0]
+    for frame, value in ((1, -1.0), (5, 3.0)):
+        ob[AMOUNT] = value
+        ob.keyframe_insert(f'["{AMOUNT}"]', frame=frame)
+    found = [frame[3] for frame in sampled(ob, frame_end=5, samples=2)]
+    assert found[0] == 0.0 and found[8] == 2.0 and found[4] == pytest.approx(1.0)
+    assert found == sorted(found) and len(set(found)) > 3
+    ob.animation_data_clear()
+    ob[AMOUNT] = "much"
+    expect_error("must be a number", ob)
 
 
 def test_preroll_comes_before_the_first_frame() -> None:

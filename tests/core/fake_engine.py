@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from types import SimpleNamespace
 from typing import Any
@@ -14,6 +15,17 @@ class FakeCage:
         self.vertices, self.tets, self.binding, self.weights = vertices, tets, binding, weights
 
 
+class FakeMonitor:
+    def __init__(self) -> None:
+        self.cancelled = threading.Event()
+
+    def cancel(self) -> None:
+        self.cancelled.set()
+
+    def progress(self) -> tuple[str, int, int]:
+        return "Building", 1, 4
+
+
 class FakeEnricher:
     """The cage moves rigidly with the mean of the surface; the simulated one lags behind it. Counts its work."""
 
@@ -23,7 +35,16 @@ class FakeEnricher:
     repaired = 0
 
     def __init__(
-        self, rest: Any, triangles: Any, follow: Any, settings: Any, frame_rate: float, *, gravity: Any, cage: Any
+        self,
+        rest: Any,
+        triangles: Any,
+        follow: Any,
+        settings: Any,
+        frame_rate: float,
+        *,
+        gravity: Any,
+        cage: Any,
+        monitor: Any = None,
     ) -> None:
         tet = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
         weights = np.full((len(rest), 4), 0.25)
@@ -63,7 +84,7 @@ class FakeEnricher:
 def install(monkeypatch: Any) -> type[FakeEnricher]:
     from sinew.core import bake
 
-    monkeypatch.setattr(bake, "load_engine", lambda: (FakeEnricher, FakeCage, "fake"))
+    monkeypatch.setattr(bake, "load_engine", lambda: bake.Engine(FakeEnricher, FakeCage, FakeMonitor, "fake", "build"))
     monkeypatch.setattr(FakeEnricher, "fits", 0)
     monkeypatch.setattr(FakeEnricher, "steps", 0)
     monkeypatch.setattr(FakeEnricher, "delay", 0.0)

@@ -4,7 +4,7 @@ import dataclasses
 import json
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import fake_engine
@@ -43,14 +43,16 @@ def make_shot(**changes: Any) -> Shot:
     return Shot(**{**values, **changes})
 
 
-def samples(count: int = COUNT, changed: int | None = None) -> Iterator[Sample]:
+def samples(
+    count: int = COUNT, changed: int | None = None, amount: Callable[[int], float] = lambda _: 1.0
+) -> Iterator[Sample]:
     for index in range(count):
         positions = (REST + [np.sin(index), 0.1 * index, 0]).astype(np.float32)
         if index == changed:
             positions[0] += 0.25
         matrix = np.diag([2.0, 2.0, 2.0, 1.0])
         matrix[:3, 3] = (index, 0, 0)
-        yield Sample(index, positions, matrix)
+        yield Sample(index, positions, matrix, amount(index))
 
 
 def results(outcome: bake.Outcome) -> bytes:
@@ -178,6 +180,35 @@ def test_amount_needs_no_new_simulation(tmp_path, engine) -> None:
             assert np.allclose(store.read_result(sample.index), sample.positions, atol=1e-5)
 
 
+def fade(index: int) -> float:
+    return index / (COUNT - 1)
+
+
+def test_a_changed_curve_of_amount_makes_results_anew_and_nothing_else(tmp_path, engine) -> None:
+    first = bake.bake(make_shot(), samples(), tmp_path / "a")
+    engine.fits = engine.steps = 0
+    second = bake.bake(make_shot(), samples(amount=fade), tmp_path / "a", previous=first.id)
+    assert (engine.fits, engine.steps) == (0, 0) and second.id != first.id
+    assert not {"fitting", "simulation"} & set(second.report["seconds"])
+    again = bake.bake(make_shot(), samples(amount=fade), tmp_path / "a", previous=second.id)
+    assert again.unchanged
+    fresh = bake.bake(make_shot(), samples(amount=fade), tmp_path / "b")
+    assert results(second) == results(fresh)
+    with Store.open(tmp_path / "a", first.id) as full, Store.open(tmp_path / "a", second.id) as faded:
+        for sample in samples():
+            added = full.read_result(sample.index) - sample.positions
+            expected = sample.positions + fade(sample.index) * added
+            assert np.allclose(faded.read_result(sample.index), expected, atol=1e-5)
+
+
+def test_amounts_that_change_while_a_bake_is_interrupted_are_those_of_the_end(tmp_path) -> None:
+    with pytest.raises(Cancelled):
+        bake.bake(make_shot(), interrupted(6), tmp_path / "a")
+    resumed = bake.bake(make_shot(), samples(amount=fade), tmp_path / "a")
+    fresh = bake.bake(make_shot(), samples(amount=fade), tmp_path / "b")
+    assert results(resumed) == results(fresh)
+
+
 @pytest.mark.parametrize("count", [1, 2, COUNT - 3, COUNT + 3])
 def test_another_range_takes_over_what_it_can_and_is_exact(tmp_path, engine, count: int) -> None:
     first = bake.bake(make_shot(), samples(), tmp_path / "a")
@@ -194,6 +225,34 @@ def test_another_setting_starts_anew(tmp_path, engine, change: dict[str, Any]) -
     first = bake.bake(make_shot(), samples(), tmp_path)
     engine.fits = 0
     bake.bake(make_shot(**change), samples(), tmp_path, previous=first.id)
+    assert engine.fits == COUNT
+
+
+def test_a_finished_bake_outlives_a_new_build_of_the_engine(tmp_path, engine) -> None:
+    first = bake.bake(make_shot(build="a"), samples(), tmp_path)
+    engine.fits = engine.steps = 0
+    assert bake.bake(make_shot(build="b"), samples(), tmp_path, previous=first.id).unchanged
+    faded = bake.bake(make_shot(build="b"), samples(amount=fade), tmp_path, previous=first.id)
+    assert (engine.fits, engine.steps) == (0, 0)
+    with Store.open(tmp_path, faded.id) as store:
+        assert store.manifest.build == "a"  # whose frames they are
+
+
+@pytest.mark.parametrize("changed", [0, 1, 5, COUNT - 1])
+def test_frames_of_two_builds_are_never_mixed(tmp_path, engine, changed: int) -> None:
+    first = bake.bake(make_shot(build="a"), samples(), tmp_path / "a")
+    engine.fits = 0
+    second = bake.bake(make_shot(build="b"), samples(changed=changed), tmp_path / "a", previous=first.id)
+    assert engine.fits == COUNT
+    fresh = bake.bake(make_shot(build="b"), samples(changed=changed), tmp_path / "b")
+    assert results(second) == results(fresh)
+
+
+def test_an_interrupted_bake_is_not_continued_by_another_build(tmp_path, engine) -> None:
+    with pytest.raises(Cancelled):
+        bake.bake(make_shot(build="a"), interrupted(6), tmp_path)
+    engine.fits = 0
+    bake.bake(make_shot(build="b"), samples(), tmp_path)
     assert engine.fits == COUNT
 
 
@@ -242,6 +301,24 @@ def test_progress_ends_at_the_total(tmp_path) -> None:
     told: list[tuple[str, int, int]] = []
     bake.bake(make_shot(), samples(), tmp_path, progress=lambda *progress: told.append(progress[:3]))
     assert told[-1] == ("Baking", COUNT, COUNT)
+
+
+def test_ctrl_c_while_the_cage_is_built_stops_it_and_leaves_no_folder(tmp_path, engine, monkeypatch) -> None:
+    def build(self: Any, *_: Any, monitor: Any, **__: Any) -> None:
+        if not monitor.cancelled.wait(20):
+            raise AssertionError("not cancelled")
+        raise Cancelled("by the monitor")
+
+    told: list[tuple[str, int, int]] = []
+
+    def strike(*progress: Any) -> None:
+        told.append(progress[:3])
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(engine, "__init__", build)
+    with pytest.raises(Cancelled, match="while the cage was built"):
+        bake.bake(make_shot(), samples(), tmp_path / "root", progress=strike)
+    assert told == [("Building", 1, 4)] and not (tmp_path / "root").exists()
 
 
 def test_the_report_is_json_and_tells_what_happened(tmp_path) -> None:

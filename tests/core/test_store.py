@@ -34,6 +34,7 @@ def manifest(**changes: Any) -> Manifest:
         "identity": "abc",
         "topology": "def",
         "native": "1",
+        "build": "0",
     }
     return Manifest(**{**values, **changes})
 
@@ -140,7 +141,7 @@ def test_voided_frames_stay_voided_after_reopening(root: Path, folder: Path) -> 
     [
         {"vertices": -5}, {"vertices": 0}, {"vertices": 2**40}, {"vertices": 2**31 - 1}, {"samples": 2**31 - 1},
         {"samples": 5}, {"tets": 10**9}, {"triangles": -1}, {"vertices": 5.0}, {"vertices": True}, {"vertices": "5"},
-        {"id": "../../etc"}, {"id": "/etc/passwd"}, {"id": "0" * 16}, {"schema": 2}, {"schema": None},
+        {"id": "../../etc"}, {"id": "/etc/passwd"}, {"id": "0" * 16}, {"schema": 1}, {"schema": None},
         {"settings": []}, {"complete": 1}, {"frame_rate": 0.0}, {"first_frame": 2**40}, {"extra": 1},
         {"samples_per_frame": 0}, {"frame_rate": 1e308},
     ],

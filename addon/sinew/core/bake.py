@@ -9,6 +9,7 @@ the same bits as one that ran through.
 
 from __future__ import annotations
 
+import concurrent.futures
 import itertools
 import queue
 import threading
@@ -16,7 +17,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +34,8 @@ Floats = npt.NDArray[np.float64]
 Progress = Callable[[str, int, int, float], None]  # stage, done, total, seconds left (negative: not known)
 
 _QUEUE_LENGTH = 4
+
+
 @dataclass(frozen=True)
 class Outcome:
     """A complete bake."""
@@ -62,29 +65,35 @@ def bake(
     identity = shot.identity()
     iterator = clock.timed("sampling", source)
     store: Store | None = None
+    old: Store | None = None
     try:
-        store = bakes.open_unfinished(root, shot.owner_file, shot.owner_object, identity, shot.samples)
+        store = bakes.open_unfinished(root, shot, identity)
         old = _open_previous(root, previous, shot, identity) if store is None else None
-        drawn: list[Sample] = []
-        kept = 0
+        drawn: Iterable[Sample] = []
+        amounts: list[float] = []
         if old is not None:
-            with old:
-                kept, drawn = _count_unchanged(old, shot, iterator, progress)
-                same_result = kept and all(mark is not None and mark.result == shot.result_key() for mark in old.marks)
-                owner = (old.manifest.owner_file, old.manifest.owner_object)
-                if kept == shot.samples == old.manifest.samples and same_result and owner == shot.owner:
-                    return Outcome(old.manifest.id, old.folder, old.manifest.report, True)
-                enricher = _make_enricher(shot, old, clock)
-                store = _create(root, shot, identity, enricher)
-                store.copy_from(old, kept)
+            amounts, drawn = _take_unchanged(old, shot, iterator, progress)
+            owner = (old.manifest.owner_file, old.manifest.owner_object)
+            if owner == shot.owner and _is_result_of(old, shot, amounts):
+                return Outcome(old.manifest.id, old.folder, old.manifest.report, True)
+        if old is not None and (len(amounts) == shot.samples or old.manifest.build == shot.build):
+            enricher = _make_enricher(shot, old, clock, progress)
+            store = _create(root, shot, identity, enricher, old.manifest.build)
+            store.copy_from(old, len(amounts))
+            for index, amount in enumerate(amounts):
+                store.write("amount", index, np.full((1, 1), amount))
         else:
-            enricher = _make_enricher(shot, store, clock)
+            if old is not None:
+                # Frames of another build are not continued: all is computed anew from the samples that were drawn.
+                drawn = itertools.chain(_replayed(old, amounts), drawn)
+                amounts = []
+            enricher = _make_enricher(shot, store, clock, progress)
             if store is None:
-                store = _create(root, shot, identity, enricher)
+                store = _create(root, shot, identity, enricher, shot.build)
         store.describe(
             settings=shot.settings.as_dict(), frame_start=shot.frame_start, frame_end=shot.frame_end, complete=False
         )
-        worker = Worker(store, shot, enricher, clock, taken=kept)
+        worker = Worker(store, shot, enricher, clock, taken=len(amounts))
         _run(worker, itertools.chain(drawn, iterator), shot.samples, progress)
         report = build_report(shot, store, enricher, clock)
         store.complete(report)
@@ -93,17 +102,28 @@ def bake(
         raise OutOfMemory("There is too little memory for this mesh: lower the resolution and bake again.") from error
     finally:
         iterator.close()
-        if store is not None:
-            store.close()
+        for opened in (store, old):
+            if opened is not None:
+                opened.close()
 
 
-def check_inputs(store: Store, source: Iterable[Sample]) -> int | None:
-    """Compares samples with those that a bake was made from: the first that differs, or None."""
+def check_inputs(store: Store, shot: Shot, source: Iterable[Sample]) -> tuple[int, str] | None:
+    """Compares samples with those that a bake was made from: the first that differs and what of it, or None."""
     for sample in source:
         mark = store.marks[sample.index] if sample.index < len(store.marks) else None
         if mark is None or mark.input != sample_hash(sample):
-            return sample.index
+            return sample.index, "animation"
+        if mark.result != shot.result_key(sample.amount):
+            return sample.index, "amount"
     return None
+
+
+def _is_result_of(old: Store, shot: Shot, amounts: list[float]) -> bool:
+    """Whether a complete bake is what the shot asks for, given the amounts of all its samples that are unchanged."""
+    return len(amounts) == shot.samples == old.manifest.samples and all(
+        mark is not None and mark.result == shot.result_key(amount)
+        for mark, amount in zip(old.marks, amounts, strict=True)
+    )
 
 
 def _open_previous(root: Path, previous: str, shot: Shot, identity: str) -> Store | None:
@@ -122,48 +142,79 @@ def _open_previous(root: Path, previous: str, shot: Shot, identity: str) -> Stor
     return None
 
 
-def _count_unchanged(
+def _take_unchanged(
     old: Store, shot: Shot, iterator: Iterator[Sample], progress: Progress | None
-) -> tuple[int, list[Sample]]:
-    """Draws samples while they are as in the old bake. The number of old frames that stay valid, and the samples drawn
-    that are not among these (two at most)."""
+) -> tuple[list[float], list[Sample]]:
+    """Draws samples while they are as in the old bake. The amount of each old frame that stays valid, and the samples
+    drawn that are not among these (two at most)."""
     recent: list[Sample] = []
+    amounts: list[float] = []
     for sample in iterator:
         recent = [*recent[-1:], sample]
+        amounts.append(sample.amount)
         index = sample.index
         mark = old.marks[index] if index < old.manifest.samples else None
         if mark is None or mark.input != sample_hash(sample) or mark.data != old.digest(index):
             # The state before the first change has seen one sample ahead.
             kept = max(0, index - 1)
-            return kept, [drawn for drawn in recent if drawn.index >= kept]
+            return amounts[:kept], [drawn for drawn in recent if drawn.index >= kept]
         if progress:
             progress("Comparing", index + 1, shot.samples, -1.0)
     # A shorter range: the last state has seen a sample that no longer exists.
     kept = shot.samples if shot.samples == old.manifest.samples else max(0, shot.samples - 1)
-    return kept, [drawn for drawn in recent if drawn.index >= kept]
+    return amounts[:kept], [drawn for drawn in recent if drawn.index >= kept]
 
 
-def load_engine() -> tuple[Any, Any, str]:
-    """The classes Enricher and Cage and the version of the native module; a sentence where it is missing."""
+class Engine(NamedTuple):
+    """The classes that do the work, and which native module they use."""
+
+    enricher: Any
+    cage: Any
+    monitor: Any
+    version: str
+    build: str
+
+
+def _replayed(old: Store, amounts: list[float]) -> Iterator[Sample]:
+    """The first samples again, from a bake that holds the same input."""
+    for index, amount in enumerate(amounts):
+        positions, matrix = old.read("input", index), old.read("matrix", index)
+        yield Sample(index, positions.astype(np.float32, copy=False), matrix.astype(np.float64, copy=False), amount)
+
+
+def load_engine() -> Engine:
+    """A sentence where the native module is missing."""
     from .cage import Cage
     from .enrich import Enricher
-    from .native import module
+    from .native import Monitor, build, module
 
-    return Enricher, Cage, str(getattr(module, "__version__", ""))
+    return Engine(Enricher, Cage, Monitor, str(getattr(module, "__version__", "")), build())
 
 
-def _make_enricher(shot: Shot, store: Store | None, clock: Clock) -> Any:
-    make_enricher, make_cage, _ = load_engine()
+def _make_enricher(shot: Shot, store: Store | None, clock: Clock, progress: Progress | None) -> Any:
+    """Builds the cage and what is computed once from it, in a thread, so that this one can watch and stop it."""
+    engine = load_engine()
     cage = None
     if store is not None:
-        cage = make_cage(*(store.constant(f"cage_{name}") for name in ("vertices", "tets", "binding", "weights")))
-    with clock.stage("cage"):
-        return make_enricher(
-            shot.rest, shot.triangles, shot.follow, shot.settings, shot.sample_rate, gravity=shot.gravity, cage=cage
-        )
+        cage = engine.cage(*(store.constant(f"cage_{name}") for name in ("vertices", "tets", "binding", "weights")))
+    monitor = engine.monitor()
+    with clock.stage("cage"), concurrent.futures.ThreadPoolExecutor(1, "sinew cage") as pool:
+        future = pool.submit(
+            engine.enricher, shot.rest, shot.triangles, shot.follow, shot.settings, shot.sample_rate,
+            gravity=shot.gravity, cage=cage, monitor=monitor,
+        )  # fmt: skip
+        try:
+            while concurrent.futures.wait([future], timeout=0.1).not_done:
+                stage, done, total = monitor.progress()
+                if progress and total > 0:
+                    progress(stage, min(done, total), total, -1.0)
+            return future.result()
+        except KeyboardInterrupt:
+            monitor.cancel()
+            raise Cancelled("Stopped while the cage was built: no frame is finished yet, bake again.") from None
 
 
-def _create(root: Path, shot: Shot, identity: str, enricher: Any) -> Store:
+def _create(root: Path, shot: Shot, identity: str, enricher: Any, build: str) -> Store:
     cage = enricher.cage
     manifest = Manifest(
         id="",
@@ -182,6 +233,7 @@ def _create(root: Path, shot: Shot, identity: str, enricher: Any) -> Store:
         identity=identity,
         topology=stores.hash_arrays(shot.triangles),
         native=shot.native,
+        build=build,
         settings=shot.settings.as_dict(),
     )
     constants = {

@@ -37,7 +37,6 @@ class Worker:
         self._available = taken  # samples that were taken in
         self._fitted = store.done  # samples that have a fit
         self._state = store.done  # samples that have a state, result and mark
-        self._result_key = shot.result_key()
         self._fits: dict[int, Any] = {}  # the last few Fit objects, for their numbers
         self._free = shot.follow < 0.5
         self._exact = shot.follow >= 1.0
@@ -54,6 +53,7 @@ class Worker:
             )
         input_hash = sample_hash(sample)
         mark = store.marks[index]
+        store.write("amount", index, np.full((1, 1), sample.amount))
         if mark is not None and mark.input == input_hash and mark.data == store.digest(index):
             self._available += 1
             return
@@ -75,7 +75,9 @@ class Worker:
         self._advance(last=True)
         # Kept frames whose Amount or the like has changed since.
         for index, mark in enumerate(self.store.marks):
-            if mark is not None and mark.result != self._result_key and not self.cancelled.is_set():
+            if self.cancelled.is_set():
+                break
+            if mark is not None and mark.result != self.shot.result_key(self._amount(index)):
                 self._write_result(index, mark.numbers)
 
     def _advance(self, last: bool) -> None:
@@ -135,8 +137,9 @@ class Worker:
         with self.clock.stage("detail"):
             matrix = store.read("matrix", index)
             world = self._world(index)
+            amount = self._amount(index)
             surface = self.enricher.surface(
-                store.read("fitted", index), store.read("simulated", index), world, self.shot.settings.amount
+                store.read("fitted", index), store.read("simulated", index), world, amount * self.shot.settings.amount
             )
             local = _transform(np.linalg.inv(matrix), surface)
             if not np.isfinite(local).all():
@@ -151,7 +154,10 @@ class Worker:
         free = offset[self._free]
         numbers["added_max"] = float(free.max(initial=0.0))
         numbers["added_square"] = float(np.mean(free**2)) if len(free) else 0.0
-        store.mark_done(index, self._result_key, numbers)
+        store.mark_done(index, self.shot.result_key(amount), numbers)
+
+    def _amount(self, index: int) -> float:
+        return float(self.store.read("amount", index)[0, 0])
 
     def _world(self, index: int) -> Floats:
         return _transform(self.store.read("matrix", index), self.store.read("input", index).astype(np.float64))

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from . import disk
 from .errors import Error, StoreError
+from .shot import Shot
 from .store import MANIFEST_LIMIT, Manifest, Store, is_id
 
 
@@ -29,12 +30,12 @@ def manifests(root: Path) -> Iterator[Manifest]:
                 yield manifest
 
 
-def open_unfinished(root: Path, owner_file: str, owner_object: str, identity: str, samples: int) -> Store | None:
-    """The interrupted bake of this very setup, to be continued, or None."""
+def open_unfinished(root: Path, shot: Shot, identity: str) -> Store | None:
+    """The interrupted bake of this very setup, to be continued by the build that began it, or None."""
     for manifest in manifests(root):
-        if manifest.complete or (manifest.owner_file, manifest.owner_object) != (owner_file, owner_object):
+        if manifest.complete or (manifest.owner_file, manifest.owner_object) != shot.owner:
             continue
-        if (manifest.identity, manifest.samples) == (identity, samples):
+        if (manifest.identity, manifest.samples, manifest.build) == (identity, shot.samples, shot.build):
             try:
                 return Store.open(root, manifest.id, writable=True)
             except StoreError:

@@ -21,11 +21,13 @@ _RANGE_SETTINGS = ("frame_start", "frame_end", "follow_group", "rest_frame", "gr
 
 @dataclass(frozen=True)
 class Sample:
-    """One sample of the input: local positions (t, 3) float32 and the 4x4 matrix to world metres."""
+    """One sample of the input: local positions (t, 3) float32 and the 4x4 matrix to world metres. `amount` multiplies
+    that of the settings."""
 
     index: int
     positions: npt.NDArray[np.float32]
     matrix: Floats
+    amount: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,7 @@ class Shot:
     owner_file: str
     owner_object: str
     native: str = ""
+    build: str = ""
     warnings: tuple[str, ...] = ()
 
     @property
@@ -63,12 +66,13 @@ class Shot:
         text = json.dumps([stores.SCHEMA, self.native, settings, self.sample_rate, self.gravity, self.first_frame])
         return stores.hash_arrays(self.rest, self.triangles, self.follow, np.frombuffer(text.encode(), np.uint8))
 
-    def result_key(self) -> str:
-        """Hash of what the result depends on beside the simulation."""
+    def result_key(self, amount: float) -> str:
+        """Hash of what the result of a sample depends on beside the simulation; `amount` is that of the sample."""
         settings = self.settings.as_dict()
-        text = json.dumps([settings[key] for key in _RESULT_SETTINGS])
+        text = json.dumps([*(settings[key] for key in _RESULT_SETTINGS), amount])
         return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
 def sample_hash(sample: Sample) -> str:
+    """Hash of what the simulation depends on, so not of the amount."""
     return stores.hash_arrays(sample.positions, sample.matrix)

@@ -7,6 +7,7 @@
     rest.f64, triangles.i32, follow.f64, cage_*.f64|i32      constants of the bake
     input.f32       for each sample the mesh as Blender gave it, local space
     matrix.f64      for each sample the 4x4 matrix from local space to world metres
+    amount.f64      for each sample how much of the simulated motion is used, as keyframed
     fitted.f64, simulated.f64, velocity.f64                  for each sample the cage, world metres and m/s
     result.pc2      what the Mesh Cache modifier plays
 
@@ -36,13 +37,13 @@ import numpy.typing as npt
 from . import disk, pc2
 from .errors import StoreError
 
-SCHEMA = 1
+SCHEMA = 2
 MANIFEST_LIMIT = 8_000_000
 _LINE_LIMIT = 16_384
 _ID = re.compile(r"[0-9a-f]{16}\Z")
 _MAX_COUNT = 2**31 - 1
 _MAX_SAMPLES = 4_000_000
-_SLOTS = {"input": "<f4", "matrix": "<f8", "fitted": "<f8", "simulated": "<f8", "velocity": "<f8"}
+_SLOTS = {"input": "<f4", "matrix": "<f8", "amount": "<f8", "fitted": "<f8", "simulated": "<f8", "velocity": "<f8"}
 _EXTENSIONS = {"<f4": "f32", "<f8": "f64", "<i4": "i32"}
 
 Array = npt.NDArray[Any]
@@ -68,6 +69,7 @@ class Manifest:
     identity: str  # hash of all that the simulation depends on but the input frames
     topology: str  # hash of the triangles
     native: str  # version of the native module
+    build: str  # hash of its file: a finished bake outlives a new build, but frames of two are never mixed
     settings: dict[str, Any] = field(default_factory=dict)
     report: dict[str, Any] = field(default_factory=dict)
     complete: bool = False
@@ -234,7 +236,7 @@ class Store:
         return np.frombuffer(raw, dtype=kind).reshape(shape).copy()
 
     def read(self, name: str, index: int) -> Array:
-        """Slot `index` of input, matrix, fitted, simulated or velocity."""
+        """Slot `index` of input, matrix, amount, fitted, simulated or velocity."""
         size = self._slot_size(name)
         file = self._files[name]
         with disk.sentences(self.folder):
@@ -416,8 +418,8 @@ def _constant_shapes(manifest: Manifest) -> dict[str, tuple[tuple[int, ...], str
 
 
 def _slot_shape(manifest: Manifest, name: str) -> tuple[int, int]:
-    if name == "matrix":
-        return (4, 4)
+    if name in ("matrix", "amount"):
+        return (4, 4) if name == "matrix" else (1, 1)
     return (manifest.vertices if name == "input" else manifest.cage_vertices, 3)
 
 
@@ -427,7 +429,7 @@ def _slot_size(manifest: Manifest, name: str) -> int:
 
 
 def _total_size(manifest: Manifest) -> int:
-    slot = 12 * manifest.vertices * 2 + 128 + 3 * 24 * manifest.cage_vertices + 1024
+    slot = 12 * manifest.vertices * 2 + 136 + 3 * 24 * manifest.cage_vertices + 1024
     fixed = manifest.vertices * 80 + manifest.triangles * 12 + manifest.cage_vertices * 24 + manifest.tets * 16
     return fixed + slot * manifest.samples + 65_536
 

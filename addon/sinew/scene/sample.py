@@ -17,6 +17,8 @@ from .errors import SceneError
 
 Floats = npt.NDArray[np.float64]
 
+AMOUNT = "sinew_amount"  # custom property of an object, 0..2: how much of the simulated motion is used
+
 
 @dataclass(frozen=True)
 class Bone:
@@ -115,12 +117,12 @@ class Sampler:
         x, y, z = scene.gravity if scene.use_gravity else (0.0, 0.0, 0.0)
         return (x, y, z)
 
-    def frames(self) -> Iterator[tuple[int, npt.NDArray[np.float32], Floats]]:
-        """All samples in order: index, local positions, matrix to world metres."""
+    def frames(self) -> Iterator[tuple[int, npt.NDArray[np.float32], Floats, float]]:
+        """All samples in order: index, local positions, matrix to world metres, amount."""
         for index in range(self.count):
             frame = self.first_frame + index // self.samples
             bpy.context.scene.frame_set(frame, subframe=(index % self.samples) / self.samples)
-            yield (index, *self._now(f"frame {frame}"))
+            yield (index, *self._now(f"frame {frame}"), self._amount())
 
     def rest(self) -> Rest:
         """The rest shape, placed where the object is on the first sample (or on the rest frame)."""
@@ -163,6 +165,13 @@ class Sampler:
         bpy.context.view_layer.update()
         with _undeformed_copy(self.ob, self.place) as copy:
             return _group_weights(self.ob, _evaluated_mesh(copy), [name])[:, 0].astype(np.float64)
+
+    def _amount(self) -> float:
+        """The object's custom property now, which may be keyframed or driven; 1 without one."""
+        value = self.ob.evaluated_get(bpy.context.evaluated_depsgraph_get()).get(AMOUNT, 1.0)
+        if not isinstance(value, (int, float)) or not np.isfinite(value):
+            raise SceneError(f'The custom property "{AMOUNT}" of "{self.ob.name}" must be a number from 0 to 2.')
+        return min(max(float(value), 0.0), 2.0)
 
     def _now(self, when: str) -> tuple[npt.NDArray[np.float32], Floats]:
         ob = self.ob
