@@ -54,3 +54,20 @@ def shown(ob: Any) -> np.ndarray:
 def shown_at(ob: Any, frame: int, subframe: float = 0.0) -> np.ndarray:
     bpy.context.scene.frame_set(frame, subframe=subframe)
     return shown(ob)
+
+
+def bake_here(ob: Any, folder: Path, settings: dict[str, Any]) -> Any:
+    """Bakes an object of the open file in this process and plays it."""
+    from sinew import bake_object
+
+    blend = save(folder / "scene.blend")
+    return bake_object.bake_object(ob.name, settings, bake_object.Target(blend))
+
+
+def baked_samples(folder: Path) -> np.ndarray:
+    """All samples of a bake folder."""
+    from sinew.core import pc2
+
+    with open(folder / "result.pc2", "rb") as file:
+        header = pc2.read_header(file, "result")
+        return np.stack([pc2.read_slot(file, header, i) for i in range(header.samples)])

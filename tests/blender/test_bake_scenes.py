@@ -1,0 +1,180 @@
+"""Bakes of scenes with something in the way: other stacks, other rest shapes, moved parents, linked characters."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+import scenes
+from inside import bake_here, baked_samples, load, run, save, shown_at
+from sinew.core.errors import BadInput
+from sinew.scene import setup
+
+QUICK = {"resolution": 5, "substeps": 1}
+
+
+@pytest.fixture(autouse=True)
+def empty_scene() -> None:
+    scenes.reset_scene()
+
+
+def to_front(ob: Any, name: str) -> None:
+    while ob.modifiers[0].name != name:
+        with bpy.context.temp_override(object=ob, active_object=ob):
+            bpy.ops.object.modifier_move_up(modifier=name)
+
+
+def plain(ob: Any) -> None:
+    del ob
+
+
+def subdivision_above(ob: Any) -> None:
+    modifier = ob.modifiers.new("Subdivision", "SUBSURF")
+    modifier.levels, modifier.render_levels = 1, 2
+
+
+def subdivision_below(ob: Any) -> None:
+    modifier = ob.modifiers.new("Subdivision", "SUBSURF")
+    modifier.levels = modifier.render_levels = 1
+    to_front(ob, "Subdivision")
+
+
+def mirror_below(ob: Any) -> None:
+    modifier = ob.modifiers.new("Mirror", "MIRROR")
+    modifier.use_axis[0], modifier.use_axis[1] = False, True
+    modifier.use_mirror_merge = False
+    to_front(ob, "Mirror")
+
+
+def moved_parents(ob: Any) -> None:
+    carrier = bpy.data.objects.new("Carrier", None)
+    bpy.context.scene.collection.objects.link(carrier)
+    armature = ob.modifiers["Armature"].object
+    armature.parent = carrier
+    ob.parent = armature
+    carrier.scale = (2.0, 2.0, 2.0)
+    for frame, place in ((1, (0.0, 0.0, 0.0)), (5, (1.5, 0.0, 0.5))):
+        carrier.location = place
+        carrier.keyframe_insert("location", frame=frame)
+
+
+def without_ours_and_above(ob: Any, frame: int, subframe: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+    """The result at our place in the stack, and the input there."""
+    names = [modifier.name for modifier in ob.modifiers]
+    for name in names[names.index("Sinew") + 1 :]:
+        ob.modifiers[name].show_viewport = False
+    result = shown_at(ob, frame, subframe)
+    ob.modifiers["Sinew"].show_viewport = False
+    given = shown_at(ob, frame, subframe)
+    for name in names:
+        ob.modifiers[name].show_viewport = True
+    return result, given
+
+
+@pytest.mark.parametrize("arrange", [plain, subdivision_above, subdivision_below, mirror_below, moved_parents])
+def test_what_is_baked_plays_at_our_place_in_the_stack(tmp_path: Path, arrange: Any) -> None:
+    ob = scenes.build_two_bone_arm(frames=8)
+    arrange(ob)
+    outcome = bake_here(ob, tmp_path, QUICK)
+    samples = baked_samples(outcome.folder)
+    added = 0.0
+    for frame in range(1, 9):
+        result, given = without_ours_and_above(ob, frame)
+        assert result.shape == given.shape
+        assert np.array_equal(result, samples[frame - 1])
+        added = max(added, float(np.abs(result - given).max()))
+    assert 1e-3 < added < 1.0
+    assert outcome.report["follow_error"]["max_relative"] < 1e-4
+    assert outcome.report["fit_error"]["rms_relative"] < 0.05
+
+
+def test_the_motion_of_a_parent_alone_is_felt(tmp_path: Path) -> None:
+    ob = scenes.build_ball(parented=True)
+    outcome = bake_here(ob, tmp_path, {**QUICK, "frame_end": 12})
+    samples = baked_samples(outcome.folder)
+    assert np.abs(samples[0] - samples[8]).max() > 1e-3
+
+
+def test_a_rest_frame_gives_the_cage_the_shape_of_that_frame(tmp_path: Path) -> None:
+    ob = scenes.build_two_bone_arm(frames=8)
+    outcome = bake_here(ob, tmp_path, {**QUICK, "rest_frame": 4})
+    bent = np.fromfile(outcome.folder / "rest.f64").reshape(-1, 3)
+    assert np.allclose(bent, shown_at_input(ob, 4), atol=1e-6)
+    result, given = without_ours_and_above(ob, 7)
+    assert 1e-3 < np.abs(result - given).max() < 1.0
+
+
+def shown_at_input(ob: Any, frame: int) -> np.ndarray:
+    ob.modifiers["Sinew"].show_viewport = False
+    try:
+        return shown_at(ob, frame)
+    finally:
+        ob.modifiers["Sinew"].show_viewport = True
+
+
+@pytest.mark.parametrize("count", [2, 4])
+def test_samples_between_frames_play_on_subframes(tmp_path: Path, count: int) -> None:
+    ob = scenes.build_two_bone_arm(frames=4)
+    outcome = bake_here(ob, tmp_path, {**QUICK, "samples": count})
+    samples = baked_samples(outcome.folder)
+    assert len(samples) == 3 * count + 1
+    for index, sample in enumerate(samples):
+        shape = shown_at(ob, 1 + index // count, (index % count) / count)
+        assert np.allclose(shape, sample, atol=1e-6), index
+    # Between two slots they are not what a bake of whole frames would show.
+    assert not np.allclose(samples[1], samples[0] + (samples[count] - samples[0]) / count, atol=1e-5)
+
+
+def test_a_count_that_differs_in_the_render_is_named_before_any_work(tmp_path: Path) -> None:
+    ob = scenes.build_two_bone_arm(frames=4)
+    subdivision_below(ob)
+    ob.modifiers["Subdivision"].render_levels = 3
+    with pytest.raises(BadInput, match='"Subdivision".*1 levels in the viewport and 3 in the render'):
+        bake_here(ob, tmp_path, QUICK)
+    assert not (tmp_path / "sinew").exists() and [modifier.name for modifier in ob.modifiers][-1] == "Armature"
+
+
+@pytest.mark.skipif(bpy.app.version < (4, 2), reason="library overrides of old Blenders lose what is added")
+def test_a_linked_and_overridden_character_keeps_its_bake_in_the_shot(tmp_path: Path) -> None:
+    scenes.build_two_bone_arm(frames=10)
+    bpy.context.scene.name = "Library"
+    collection = bpy.data.collections.new("Character")
+    bpy.context.scene.collection.children.link(collection)
+    for ob in list(bpy.context.scene.collection.objects):
+        bpy.context.scene.collection.objects.unlink(ob)
+        collection.objects.link(ob)
+    library = save(tmp_path / "library.blend")
+    before = library.read_bytes()
+
+    scenes.reset_scene()
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = 1, 10
+    with bpy.data.libraries.load(str(library), link=True, relative=False) as (_, wanted):
+        wanted.collections = ["Character"]
+    wanted.collections[0].override_hierarchy_create(scene, bpy.context.view_layer, do_fully_editable=True)
+    arm = scene.objects["Arm"]
+    assert arm.override_library is not None and arm.data.library is not None
+    shot = save(tmp_path / "shot.blend")
+
+    options = [part for key, value in QUICK.items() for part in ("--set", f"{key}={value}")]
+    result = run("bake", shot, "--object", "Arm", *options)
+    assert result.returncode == 0, result.stderr
+    assert library.read_bytes() == before
+    load(shot)
+    ob = bpy.context.scene.objects["Arm"]
+    assert ob.override_library is not None
+    entry = setup.find("Arm")
+    assert entry is not None and entry.settings == QUICK
+    samples = baked_samples(tmp_path / "sinew" / entry.bake)
+    added = 0.0
+    for frame in (0, 1, 6, 10, 11):
+        result_shape, given = without_ours_and_above(ob, frame)
+        expected = samples[frame - 1] if 1 <= frame <= 10 else given
+        assert np.array_equal(result_shape, expected), frame
+        added = max(added, float(np.abs(result_shape - given).max()))
+    assert added > 1e-3
+    checked = run("check", shot)
+    assert checked.returncode == 0 and "Arm: good" in checked.stdout, checked.stdout + checked.stderr
