@@ -199,12 +199,12 @@ cleanup:
     return status;
 }
 
-/* The guess of a stage: the state carried along by the input, and by its own motion relative to it unless a single round is to
-   linearise at the start of the step. */
-static void guess_stage(SnStepper *s, const SnInputCurve *curve, const SnState *state, double fraction, double duration,
+/* The guess of a stage: the state carried along by the input, and for `coast` seconds by its own motion relative to it. A single
+   round is to linearise at the start of the step: it does not coast. */
+static void guess_stage(SnStepper *s, const SnInputCurve *curve, const SnState *state, double fraction, double coast,
                         double *positions)
 {
-    double coast = s->settings.newton_rounds == 1 ? 0.0 : duration;
+    coast = s->settings.newton_rounds == 1 ? 0.0 : coast;
     sn_input_curve_evaluate(curve, fraction, s->pose, NULL);
     for (size_t k = 0; k < 3 * s->world->vertex_count; k++) {
         positions[k] = state->positions[k] + (s->pose[k] - s->pose_begin[k]) +
@@ -212,14 +212,15 @@ static void guess_stage(SnStepper *s, const SnInputCurve *curve, const SnState *
     }
 }
 
-static SnStatus implicit_euler(SnContext *context, SnStepper *s, const SnInputCurve *curve, double end, double h,
+/* Without coasting the minimisation starts at the energy of the state: even one that uses up its rounds cannot add to it. */
+static SnStatus implicit_euler(SnContext *context, SnStepper *s, const SnInputCurve *curve, double end, double h, double coast,
                                const SnState *state, SnStepReport *report)
 {
     for (size_t k = 0; k < 3 * s->world->vertex_count; k++) {
         s->offset[k] = state->positions[k];
         s->predicted[k] = state->positions[k] + h * state->velocities[k];
     }
-    guess_stage(s, curve, state, end, h, s->positions);
+    guess_stage(s, curve, state, end, coast, s->positions);
     return solve_stage(context, s, curve, end, h, s->positions, s->velocities, report);
 }
 
@@ -316,10 +317,14 @@ SnStatus sn_stepper_step(SnContext *context, SnStepper *s, const SnInputCurve *c
         SN_TRY(tr_bdf2(context, s, curve, begin, end, h, state, report));
         if (energy_rose(s, state)) {
             report->fallbacks++;
-            SN_TRY(implicit_euler(context, s, curve, end, h, state, report));
+            SN_TRY(implicit_euler(context, s, curve, end, h, 0.0, state, report));
         }
     } else {
-        SN_TRY(implicit_euler(context, s, curve, end, h, state, report));
+        int unconverged = report->unconverged;
+        SN_TRY(implicit_euler(context, s, curve, end, h, h, state, report));
+        if (report->unconverged > unconverged) {
+            SN_TRY(implicit_euler(context, s, curve, end, h, 0.0, state, report));
+        }
     }
     memcpy(state->positions, s->positions, bytes);
     memcpy(state->velocities, s->velocities, bytes);

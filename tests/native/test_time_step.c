@@ -398,16 +398,16 @@ static void kept_pose_stays_under_gravity_and_a_loose_one_sags(void)
 static void wild_states_calm_down_at_any_step(void)
 {
     static const double INTERVALS[] = {1e-4, 1.0 / 24.0, 10.0};
-    for (int trial = 0; trial < 12; trial++) {
+    for (int trial = 0; trial < 24; trial++) {
         SnContext context;
-        uint64_t random = (uint64_t)trial;
+        uint64_t random = (uint64_t)(trial % 12);
         SnStepReport report = {0};
         sn_context_init(&context);
         Scene scene = scene_bar(&context, 3, 1, trial % 4 < 2 ? 1e2 : 1e9, trial % 2 ? &sn_energy_stvk : &sn_energy_neo_hookean);
-        SnStepSettings settings = {.scheme = SN_SCHEME_TR_BDF2, .step_tolerance = 1e-5};
+        SnStepSettings settings = {.scheme = trial < 12 ? SN_SCHEME_TR_BDF2 : SN_SCHEME_IMPLICIT_EULER, .step_tolerance = 1e-5};
         SnStepper *stepper;
         SnState state = state_at_rest(&context, &scene);
-        SnInputCurve curve = still(&scene, INTERVALS[trial / 4]);
+        SnInputCurve curve = still(&scene, INTERVALS[trial / 4 % 3]);
         CHECK(sn_stepper_create(&context, &scene.world, &settings, &stepper) == SN_OK);
         for (size_t k = 0; k < scene.n; k++) { /* inside out here and there */
             state.positions[k] += scene.followed[k / 3] ? 0.0 : 0.2 * scene_signed(&random);
@@ -416,7 +416,7 @@ static void wild_states_calm_down_at_any_step(void)
         for (int step = 0; step < 10; step++) {
             CHECK(sn_stepper_step(&context, stepper, &curve, 0.0, 1.0, &state, &report) == SN_OK);
             double after = total_energy(&context, &scene, &state);
-            CHECK(after <= 1.5 * before);
+            CHECK(after <= (trial < 12 ? 1.6 : 1.001) * before + 1e-10 * start);
             before = after;
         }
         CHECK(before <= 1.05 * start);
