@@ -26,7 +26,7 @@ static void report_failure(SnContext *context, size_t count, size_t size)
 void *sn_allocate(SnContext *context, size_t count, size_t size)
 {
     void *block = NULL;
-    if (!allocation_must_fail(context)) {
+    if (!allocation_must_fail(context) && count <= SIZE_MAX / size) {
         block = calloc(count ? count : 1, size);
     }
     if (block == NULL) {
