@@ -2,10 +2,12 @@
 
 #include "base/memory.h"
 #include "mesh/geometry.h"
+#include "mesh/split.h"
 #include "mesh/stuffing.h"
 
 #define LARGEST_OFFSET 4.0 /* cells */
 #define CLOUD_CELL 2.0     /* mean spacings of a point cloud */
+#define LARGEST_MARGIN 1.0 /* cells: pieces that are connected this near to a tet are one there, whatever the offset */
 #define BAND_BEYOND 0.1    /* cells: distances are known a little beyond the offset */
 
 SnCageSettings sn_cage_settings_default(void)
@@ -57,15 +59,18 @@ static SnStatus cell_size(SnContext *context, const SnTriMesh *mesh, int resolut
     return mesh->triangle_count > 0 ? SN_OK : cloud_cell_size(context, mesh, cell);
 }
 
-SnStatus sn_cage_build(SnContext *context, const SnTriMesh *mesh, const SnCageSettings *settings, SnTetMesh *cage)
+SnStatus sn_cage_build(SnContext *context, const SnTriMesh *mesh, const SnCageSettings *settings, SnTetMesh *cage,
+                       SnEmbedding *embedding)
 {
     SnStatus status = SN_OK;
     SnLattice lattice;
     SnSoup soup = {0};
     SnDistanceField field = {0};
     SnEnvelope envelope = {0};
+    SnVoxels voxels = {0};
     double low[3], high[3], cell;
     *cage = (SnTetMesh){0};
+    *embedding = (SnEmbedding){0};
     SN_TRY(settings_check(context, settings));
     SN_TRY(sn_tri_mesh_check(context, mesh));
     sn_tri_mesh_bounds(mesh, low, high);
@@ -75,12 +80,17 @@ SnStatus sn_cage_build(SnContext *context, const SnTriMesh *mesh, const SnCageSe
     SN_TRY(sn_distance_field_build(context, &lattice, &soup, settings->offset + BAND_BEYOND, &field));
     SN_TRY(sn_envelope_build(context, mesh, &lattice, &soup, &field, settings->offset, &envelope));
     SN_TRY(sn_stuffing_build(context, &envelope, &field, cage));
+    SN_TRY(sn_embedding_build(context, cage, mesh->vertex_count, mesh->positions, embedding));
+    SN_TRY(sn_voxels_build(context, &envelope, &voxels));
+    SN_TRY(sn_split_apply(context, &voxels, &lattice, mesh->positions, fmin(settings->offset, LARGEST_MARGIN), cage, embedding));
 cleanup:
+    sn_voxels_clear(&voxels);
     sn_envelope_clear(&envelope);
     sn_distance_field_clear(&field);
     sn_soup_clear(&soup);
     if (status != SN_OK) {
         sn_tet_mesh_clear(cage);
+        sn_embedding_clear(embedding);
     }
     return status;
 }

@@ -116,6 +116,11 @@ static double winding_at(const SnEnvelope *envelope, const double point[3])
     return largest;
 }
 
+int sn_envelope_is_filled(const SnEnvelope *envelope, const double point[3])
+{
+    return winding_at(envelope, point) > WINDING_INSIDE;
+}
+
 typedef struct Vote {
     const SnEnvelope *envelope;
     uint8_t *marks;
@@ -130,7 +135,7 @@ static void vote_points(void *data, size_t chunk, size_t begin, size_t end)
         if (vote->marks[point] == OUTSIDE) {
             double position[3];
             sn_lattice_position(vote->envelope->lattice, point, position);
-            if (winding_at(vote->envelope, position) > WINDING_INSIDE) {
+            if (sn_envelope_is_filled(vote->envelope, position)) {
                 vote->marks[point] = FILLED;
             }
         }

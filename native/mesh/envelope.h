@@ -28,4 +28,7 @@ void sn_envelope_clear(SnEnvelope *envelope);
    edge, 0..1. Safe to call from several threads. */
 double sn_envelope_cut(const SnEnvelope *envelope, const double inside[3], const double outside[3]);
 
+/* Whether an open patch goes around the point (lattice coordinates). Safe to call from several threads. */
+int sn_envelope_is_filled(const SnEnvelope *envelope, const double point[3]);
+
 #endif

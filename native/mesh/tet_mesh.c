@@ -140,40 +140,46 @@ static void faces_bucket(const SnTetMesh *mesh, int32_t *starts, FaceKey *keys)
     starts[mesh->vertex_count] = (int32_t)slot_count;
 }
 
-/* Marks the faces without an equal one; returns their number. */
-static size_t faces_mark(const SnTetMesh *mesh, const int32_t *starts, const FaceKey *keys, uint8_t *is_boundary)
+SnStatus sn_tet_mesh_neighbours(SnContext *context, const SnTetMesh *mesh, int32_t *neighbours)
 {
-    size_t count = 0;
+    SnStatus status = SN_OK;
+    FaceKey *keys = NULL;
+    int32_t *starts = NULL;
+    SN_TRY_NEW(context, keys, 4 * mesh->tet_count, FaceKey);
+    SN_TRY_NEW(context, starts, mesh->vertex_count + 1, int32_t);
+    faces_bucket(mesh, starts, keys);
     for (size_t vertex = 0; vertex < mesh->vertex_count; vertex++) {
         for (int32_t i = starts[vertex]; i < starts[vertex + 1]; i++) {
-            int shared = 0;
-            for (int32_t j = starts[vertex]; j < starts[vertex + 1] && !shared; j++) {
-                shared = i != j && keys[i].corners[1] == keys[j].corners[1] && keys[i].corners[2] == keys[j].corners[2];
+            int32_t across = -1;
+            for (int32_t j = starts[vertex]; j < starts[vertex + 1] && across < 0; j++) {
+                if (i != j && keys[i].corners[1] == keys[j].corners[1] && keys[i].corners[2] == keys[j].corners[2]) {
+                    across = keys[j].slot / 4;
+                }
             }
-            is_boundary[keys[i].slot] = (uint8_t)!shared;
-            count += !shared;
+            neighbours[keys[i].slot] = across;
         }
     }
-    return count;
+cleanup:
+    sn_release(keys);
+    sn_release(starts);
+    return status;
 }
 
 SnStatus sn_tet_mesh_boundary(SnContext *context, const SnTetMesh *mesh, SnTetBoundary *boundary)
 {
     SnStatus status = SN_OK;
-    FaceKey *keys = NULL;
-    int32_t *starts = NULL;
-    uint8_t *is_boundary = NULL;
-    size_t slot_count = 4 * mesh->tet_count;
+    int32_t *neighbours = NULL;
+    size_t slot_count = 4 * mesh->tet_count, face_count = 0;
     *boundary = (SnTetBoundary){0};
-    SN_TRY_NEW(context, keys, slot_count, FaceKey);
-    SN_TRY_NEW(context, starts, mesh->vertex_count + 1, int32_t);
-    SN_TRY_NEW(context, is_boundary, slot_count, uint8_t);
-    faces_bucket(mesh, starts, keys);
-    size_t face_count = faces_mark(mesh, starts, keys, is_boundary);
+    SN_TRY_NEW(context, neighbours, slot_count, int32_t);
+    SN_TRY(sn_tet_mesh_neighbours(context, mesh, neighbours));
+    for (size_t slot = 0; slot < slot_count; slot++) {
+        face_count += neighbours[slot] < 0;
+    }
     SN_TRY_NEW(context, boundary->faces, 3 * face_count, int32_t);
     SN_TRY_NEW(context, boundary->tets, face_count, int32_t);
     for (size_t slot = 0; slot < slot_count; slot++) {
-        if (is_boundary[slot]) {
+        if (neighbours[slot] < 0) {
             for (size_t i = 0; i < 3; i++) {
                 boundary->faces[3 * boundary->face_count + i] =
                     mesh->tets[4 * (slot / 4) + (size_t)FACES[slot % 4][i]];
@@ -182,9 +188,7 @@ SnStatus sn_tet_mesh_boundary(SnContext *context, const SnTetMesh *mesh, SnTetBo
         }
     }
 cleanup:
-    sn_release(keys);
-    sn_release(starts);
-    sn_release(is_boundary);
+    sn_release(neighbours);
     if (status != SN_OK) {
         sn_tet_boundary_clear(boundary);
     }

@@ -40,6 +40,10 @@ typedef struct SnTetBoundary {
 SnStatus sn_tet_mesh_boundary(SnContext *context, const SnTetMesh *mesh, SnTetBoundary *boundary);
 void sn_tet_boundary_clear(SnTetBoundary *boundary);
 
+/* neighbours: tet_count x 4, the tet across the face opposite each corner, or -1. Where more than two tets share a face,
+   the first other one. */
+SnStatus sn_tet_mesh_neighbours(SnContext *context, const SnTetMesh *mesh, int32_t *neighbours);
+
 /* Labels each vertex with its connected component, 0, 1, ... in order of first vertex; labels: vertex_count.
    Components are joined by any shared vertex; a vertex of no tet is its own. */
 SnStatus sn_tet_mesh_components(SnContext *context, const SnTetMesh *mesh, int32_t *labels, size_t *component_count);

@@ -51,10 +51,7 @@ static PyObject *cage_new(PyTypeObject *type, PyObject *arguments, PyObject *key
     Py_BEGIN_ALLOW_THREADS
     status = sn_tri_mesh_check(context, &mesh);
     if (status == SN_OK) {
-        status = sn_cage_build(context, &mesh, &settings, &self->mesh);
-    }
-    if (status == SN_OK) {
-        status = sn_embedding_build(context, &self->mesh, mesh.vertex_count, mesh.positions, &self->embedding);
+        status = sn_cage_build(context, &mesh, &settings, &self->mesh, &self->embedding);
     }
     Py_END_ALLOW_THREADS
     if (sn_errors_check(status, context) < 0) {

@@ -17,7 +17,7 @@ static double cage_judge(SnContext *context, const SnTriMesh *mesh, int resoluti
     settings.resolution = resolution;
     *component_count = 0;
     *worst_weight = 0.0;
-    if (!CHECK(sn_cage_build(context, mesh, &settings, &cage) == SN_OK)) {
+    if (!CHECK(sn_cage_build(context, mesh, &settings, &cage, &embedding) == SN_OK)) {
         return 0.0;
     }
     CHECK(sn_tet_mesh_check(context, &cage) == SN_OK);
@@ -33,12 +33,10 @@ static double cage_judge(SnContext *context, const SnTriMesh *mesh, int resoluti
         unused += !used[i];
     }
     CHECK(unused == 0);
-    if (CHECK(sn_embedding_build(context, &cage, mesh->vertex_count, mesh->positions, &embedding) == SN_OK)) {
-        for (size_t i = 0; i < 4 * mesh->vertex_count; i++) {
-            *worst_weight = fmin(*worst_weight, embedding.weights[i]);
-        }
-        CHECK(*worst_weight > -2.0);
+    for (size_t i = 0; i < 4 * mesh->vertex_count; i++) {
+        *worst_weight = fmin(*worst_weight, embedding.weights[i]);
     }
+    CHECK(*worst_weight > -2.0);
     for (size_t tet = 0; tet < cage.tet_count; tet++) {
         volume += sn_tet_mesh_volume(&cage, cage.positions, tet) / (cell * cell * cell);
     }
@@ -205,8 +203,7 @@ static int shapes_are_joined(SnContext *context, Shape first, Shape second, doub
     SnEmbedding embedding;
     size_t components = 0;
     settings.resolution = resolution;
-    CHECK(sn_cage_build(context, &mesh, &settings, &cage) == SN_OK);
-    CHECK(sn_embedding_build(context, &cage, mesh.vertex_count, mesh.positions, &embedding) == SN_OK);
+    CHECK(sn_cage_build(context, &mesh, &settings, &cage, &embedding) == SN_OK);
     int32_t *labels = SN_NEW(context, cage.vertex_count, int32_t);
     CHECK(sn_tet_mesh_components(context, &cage, labels, &components) == SN_OK);
     uint64_t a = bound_components(&cage, &embedding, labels, 0, count);
@@ -246,9 +243,10 @@ static void patches_more_than_two_cells_apart_share_nothing(void)
         CHECK(!shapes_are_joined(&context, shape_sphere(&context, 12, 2.0, center, 1.0),
                                  shape_sphere(&context, 12, 2.0, other, 1.0), 1.0, &seed));
     }
-    /* The counter-test: what almost touches is joined. */
+    /* So do nearer ones, whose offsets overlap: each has its own tets. The counter-test: what almost touches is joined. */
     for (int round = 0; round < 5; round++) {
-        CHECK(plates_are_joined(&context, 0.9, round % 2, &seed));
+        CHECK(!plates_are_joined(&context, 0.9, round % 2, &seed));
+        CHECK(plates_are_joined(&context, 0.1, round % 2, &seed));
     }
 }
 
@@ -288,21 +286,22 @@ static void refusals_say_what_to_do(void)
 {
     SnContext context;
     SnTetMesh cage;
+    SnEmbedding embedding;
     const double center[3] = {0.0, 0.0, 0.0};
     sn_context_init(&context);
     Shape shape = shape_sphere(&context, 10, 1.0, center, 1.0);
     SnTriMesh mesh = shape_mesh(&shape);
     SnCageSettings settings = {.resolution = 100, .offset = 0.5};
-    CHECK(sn_cage_build(&context, &mesh, &settings, &cage) == SN_BAD_INPUT);
+    CHECK(sn_cage_build(&context, &mesh, &settings, &cage, &embedding) == SN_BAD_INPUT);
     CHECK(strstr(context.message, "lower the resolution") != NULL);
     settings.resolution = 1;
-    CHECK(sn_cage_build(&context, &mesh, &settings, &cage) == SN_BAD_INPUT);
+    CHECK(sn_cage_build(&context, &mesh, &settings, &cage, &embedding) == SN_BAD_INPUT);
     settings = (SnCageSettings){.resolution = 8, .offset = 0.1};
-    CHECK(sn_cage_build(&context, &mesh, &settings, &cage) == SN_BAD_INPUT);
+    CHECK(sn_cage_build(&context, &mesh, &settings, &cage, &embedding) == SN_BAD_INPUT);
     settings = sn_cage_settings_default();
     shape.positions[4] = NAN;
-    CHECK(sn_cage_build(&context, &mesh, &settings, &cage) == SN_BAD_INPUT);
-    CHECK(cage.positions == NULL && cage.tets == NULL);
+    CHECK(sn_cage_build(&context, &mesh, &settings, &cage, &embedding) == SN_BAD_INPUT);
+    CHECK(cage.positions == NULL && cage.tets == NULL && embedding.tets == NULL);
     shape_clear(&shape);
 }
 
@@ -311,6 +310,7 @@ static void failing_memory_and_cancelling_leave_nothing_behind(void)
 {
     SnContext context;
     SnTetMesh cage;
+    SnEmbedding embedding;
     const double center[3] = {0.0, 0.0, 0.0};
     SnCageSettings settings = {.resolution = 8, .offset = 0.5};
     SnStatus status = SN_OUT_OF_MEMORY;
@@ -320,15 +320,16 @@ static void failing_memory_and_cancelling_leave_nothing_behind(void)
     SnTriMesh mesh = shape_mesh(&shape);
     for (; status != SN_OK && failing < 200; failing++) {
         context.allocations_until_failure = failing;
-        status = sn_cage_build(&context, &mesh, &settings, &cage);
-        CHECK(status == SN_OK || (status == SN_OUT_OF_MEMORY && cage.positions == NULL && cage.tets == NULL));
+        status = sn_cage_build(&context, &mesh, &settings, &cage, &embedding);
+        CHECK(status == SN_OK || (status == SN_OUT_OF_MEMORY && cage.positions == NULL && cage.tets == NULL && embedding.tets == NULL));
     }
     CHECK(status == SN_OK && failing > 20);
     sn_tet_mesh_clear(&cage);
+    sn_embedding_clear(&embedding);
     context.allocations_until_failure = -1;
     sn_context_cancel(&context);
-    CHECK(sn_cage_build(&context, &mesh, &settings, &cage) == SN_CANCELLED);
-    CHECK(cage.positions == NULL && cage.tets == NULL);
+    CHECK(sn_cage_build(&context, &mesh, &settings, &cage, &embedding) == SN_CANCELLED);
+    CHECK(cage.positions == NULL && cage.tets == NULL && embedding.tets == NULL);
     shape_clear(&shape);
 }
 
@@ -336,19 +337,24 @@ static void same_bits_twice_and_on_any_number_of_threads(void)
 {
     SnContext context;
     SnTetMesh first, second;
+    SnEmbedding first_bound, second_bound;
     const double center[3] = {0.1, 0.2, 0.3};
     SnCageSettings settings = {.resolution = 20, .offset = 0.5};
     sn_context_init(&context);
     Shape shape = shape_sphere(&context, 20, 1.0, center, 0.3);
     SnTriMesh mesh = shape_mesh(&shape);
     sn_parallel_set_thread_count(1);
-    CHECK(sn_cage_build(&context, &mesh, &settings, &first) == SN_OK);
+    CHECK(sn_cage_build(&context, &mesh, &settings, &first, &first_bound) == SN_OK);
     sn_parallel_set_thread_count(4);
-    CHECK(sn_cage_build(&context, &mesh, &settings, &second) == SN_OK);
+    CHECK(sn_cage_build(&context, &mesh, &settings, &second, &second_bound) == SN_OK);
     sn_parallel_set_thread_count(0);
     CHECK(first.vertex_count == second.vertex_count && first.tet_count == second.tet_count);
     CHECK(memcmp(first.positions, second.positions, 3 * first.vertex_count * sizeof(double)) == 0);
     CHECK(memcmp(first.tets, second.tets, 4 * first.tet_count * sizeof(int32_t)) == 0);
+    CHECK(memcmp(first_bound.tets, second_bound.tets, first_bound.vertex_count * sizeof(int32_t)) == 0);
+    CHECK(memcmp(first_bound.weights, second_bound.weights, 4 * first_bound.vertex_count * sizeof(double)) == 0);
+    sn_embedding_clear(&first_bound);
+    sn_embedding_clear(&second_bound);
     sn_tet_mesh_clear(&first);
     sn_tet_mesh_clear(&second);
     shape_clear(&shape);

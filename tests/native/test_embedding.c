@@ -14,7 +14,9 @@ static SnTetMesh sphere_cage(SnContext *context, Shape *shape)
     settings.resolution = 8;
     *shape = shape_sphere(context, 16, 1.0, center, 1.0);
     SnTriMesh mesh = shape_mesh(shape);
-    CHECK(sn_cage_build(context, &mesh, &settings, &cage) == SN_OK);
+    SnEmbedding own;
+    CHECK(sn_cage_build(context, &mesh, &settings, &cage, &own) == SN_OK);
+    sn_embedding_clear(&own);
     return cage;
 }
 
