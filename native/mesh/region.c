@@ -22,28 +22,37 @@ void sn_region_tet_init(const SnVoxels *voxels, const double corners[4][3], SnRe
         for (int axis = 0; axis < 3; axis++) {
             tet->planes[i][axis] = scale * normal[axis];
         }
+        if (fabs(tet->planes[i][0]) < 1e-9) {
+            tet->planes[i][0] = 0.0;
+        }
+        tet->inverses[i] = tet->planes[i][0] != 0.0 ? 1.0 / tet->planes[i][0] : 0.0;
         tet->planes[i][3] = scale * height;
     }
 }
 
-/* Voxels first..last of the row j, k whose centres are within the margin; first > last: none. */
+/* Voxels first..last of the row j, k whose centres are within the margin, within the given ones; first > last: none. */
 static void row_interval(const SnRegionTet *tet, double margin, int32_t j, int32_t k, int32_t *first, int32_t *last)
 {
-    double low = *first, high = *last;
+    double low = 0.0, high = *last - *first; /* from *first, so that rounding towards zero rounds down */
     for (int i = 0; i < 4; i++) {
         const double *plane = tet->planes[i];
         /* plane . center >= -margin, for the center of voxel x of the row */
-        double rest = plane[0] * 0.5 + plane[1] * (j + 0.5) + plane[2] * (k + 0.5) + plane[3] + margin;
-        if (plane[0] > 1e-12) {
-            low = sn_largest(low, -rest / plane[0]);
-        } else if (plane[0] < -1e-12) {
-            high = sn_least(high, -rest / plane[0]);
+        double rest = plane[0] * (*first + 0.5) + plane[1] * (j + 0.5) + plane[2] * (k + 0.5) + plane[3] + margin;
+        if (plane[0] > 0.0) {
+            low = sn_largest(low, -rest * tet->inverses[i]);
+        } else if (plane[0] < 0.0) {
+            high = sn_least(high, -rest * tet->inverses[i]);
         } else if (rest < 0.0) {
-            high = -1e9;
+            high = -1.0;
         }
     }
-    *last = high < *first ? *first - 1 : (int32_t)floor(high);
-    *first = low > *last ? *last + 1 : (int32_t)ceil(low);
+    if (low > high) {
+        *last = *first - 1;
+        return;
+    }
+    *last = *first + (int32_t)high;
+    int32_t down = (int32_t)low;
+    *first += down + (down < low);
 }
 
 /* Bits first..last of a row whose lowest bit is voxel `low`. */
@@ -56,7 +65,7 @@ static uint64_t interval_bits(int32_t first, int32_t last, int32_t low)
     return up_to & ~(uint64_t)0 << (first - low);
 }
 
-void sn_region_init(const SnVoxels *voxels, const SnRegionTet *tet, double margin, SnRegion *region)
+static void box_init(const SnRegionTet *tet, double margin, SnRegion *region)
 {
     for (int axis = 0; axis < 3; axis++) {
         double low = INFINITY, high = -INFINITY;
@@ -68,6 +77,26 @@ void sn_region_init(const SnVoxels *voxels, const SnRegionTet *tet, double margi
         int32_t count = (int32_t)floor(high + margin - 0.5) - region->low[axis] + 1;
         region->counts[axis] = count < 0 ? 0 : (count > SN_REGION_SIDE ? SN_REGION_SIDE : count);
     }
+}
+
+int sn_region_is_solid(const SnVoxels *voxels, const SnRegionTet *tet, double margin)
+{
+    SnRegion box;
+    box_init(tet, margin, &box);
+    uint64_t all = interval_bits(0, box.counts[0] - 1, 0);
+    for (int32_t k = box.low[2]; k < box.low[2] + box.counts[2]; k++) {
+        for (int32_t j = box.low[1]; j < box.low[1] + box.counts[1]; j++) {
+            if (all & ~sn_voxels_row(voxels, box.low[0], j, k)) {
+                return 0;
+            }
+        }
+    }
+    return 1;
+}
+
+void sn_region_init(const SnVoxels *voxels, const SnRegionTet *tet, double margin, SnRegion *region)
+{
+    box_init(tet, margin, region);
     uint64_t *row = region->rows;
     for (int32_t k = region->low[2]; k < region->low[2] + region->counts[2]; k++) {
         for (int32_t j = region->low[1]; j < region->low[1] + region->counts[1]; j++, row++) {

@@ -16,10 +16,14 @@ typedef struct SnRegion {
 typedef struct SnRegionTet {
     double corners[4][3];
     double planes[4][4]; /* unit normal inwards, and height: normal . x + height >= 0 inside */
+    double inverses[4];  /* of the first component of the normals; 0 where that is 0 */
 } SnRegionTet;
 
 /* corners: lattice coordinates. */
 void sn_region_tet_init(const SnVoxels *voxels, const double corners[4][3], SnRegionTet *tet);
+
+/* Whether the whole box around the tet and its margin is body. */
+int sn_region_is_solid(const SnVoxels *voxels, const SnRegionTet *tet, double margin);
 
 /* The body within `margin` voxels of the tet. */
 void sn_region_init(const SnVoxels *voxels, const SnRegionTet *tet, double margin, SnRegion *region);

@@ -75,6 +75,13 @@ static void content_find(const Split *split, size_t tet, SnRegion *region, SnReg
     SnRegionTet shape;
     int pieces = 0, touching = 0;
     tet_shape(split, tet, &shape);
+    if (sn_region_is_solid(split->voxels, &shape, split->margin)) {
+        *content = (Content){.copies = 1, .pieces = 1, .touched = 1};
+        for (int axis = 0; axis < 3; axis++) {
+            content->voxel[axis] = (int32_t)shape.corners[0][axis];
+        }
+        return;
+    }
     sn_region_init(split->voxels, &shape, split->margin, region);
     while (sn_region_take(region, piece)) {
         int32_t voxel[3];

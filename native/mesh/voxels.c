@@ -4,13 +4,16 @@
 #include "base/parallel.h"
 #include "mesh/geometry.h"
 
+#include <string.h>
+
 #define LARGEST_COUNT 16e6
 #define LEAST_FACTOR 2
 #define BORDER 3        /* voxels around the surface's box: the flood starts there */
 #define NEAR 0.5001     /* voxels: of any two neighbours with the surface between them, one is this close to it */
 #define NARROW 0.5      /* voxels: a piece thinner than this may slip between the centres */
 #define FLAT 1e-6       /* voxels: a piece thinner than this is a line or a point */
-#define ROWS_PER_CHUNK 16
+#define BLOCK 4         /* voxels: no hole that matters is smaller */
+#define ROWS_PER_CHUNK 4
 
 enum { UNKNOWN = 0, OUTSIDE = 1, FILLED = 2, SURFACE = 3 };
 
@@ -160,46 +163,62 @@ cleanup:
     return status;
 }
 
-/* Asks the winding numbers about blocks of 2 x 2 x 2 voxels; each voxel is asked by itself where the surface is in the block. */
-static void block_fill(const Grid *grid, int32_t i, int32_t j, int32_t k)
+/* Asks the winding numbers about a block of voxels: once where it is all OUTSIDE, else about its parts. */
+static void block_fill(const Grid *grid, const int32_t low[3], int32_t side)
 {
     const SnVoxels *voxels = grid->voxels;
-    size_t members[8];
-    double centers[8][3], center[3] = {0.0, 0.0, 0.0};
-    int count = 0, whole = 1;
-    for (int corner = 0; corner < 8; corner++) {
-        const int32_t place[3] = {i + (corner & 1), j + (corner >> 1 & 1), k + (corner >> 2)};
-        if (place[0] >= voxels->counts[0] || place[1] >= voxels->counts[1] || place[2] >= voxels->counts[2]) {
-            whole = 0;
-            continue;
-        }
-        size_t voxel = voxel_at(voxels, place[0], place[1], place[2]);
-        if (grid->marks[voxel] != OUTSIDE) {
-            whole = 0;
-            continue;
-        }
-        for (int axis = 0; axis < 3; axis++) {
-            centers[count][axis] = voxels->low[axis] + (place[axis] + 0.5) / voxels->factor;
-            center[axis] += 0.125 * centers[count][axis];
-        }
-        members[count++] = voxel;
+    int32_t high[3];
+    size_t outside = 0;
+    for (int axis = 0; axis < 3; axis++) {
+        high[axis] = low[axis] + side < voxels->counts[axis] ? low[axis] + side : voxels->counts[axis];
     }
-    int filled = whole && sn_envelope_is_filled(grid->envelope, center);
-    for (int member = 0; member < count; member++) {
-        if (whole ? filled : sn_envelope_is_filled(grid->envelope, centers[member])) {
-            grid->marks[members[member]] = FILLED;
+    for (int32_t k = low[2]; k < high[2]; k++) {
+        for (int32_t j = low[1]; j < high[1]; j++) {
+            for (int32_t i = low[0]; i < high[0]; i++) {
+                outside += grid->marks[voxel_at(voxels, i, j, k)] == OUTSIDE;
+            }
+        }
+    }
+    if (outside == 0) {
+        return;
+    }
+    if (outside < (size_t)side * (size_t)side * (size_t)side) {
+        for (int part = 0; part < 8; part++) {
+            int32_t half = side / 2;
+            const int32_t at[3] = {low[0] + (part & 1) * half, low[1] + (part >> 1 & 1) * half, low[2] + (part >> 2) * half};
+            block_fill(grid, at, half);
+        }
+        return;
+    }
+    double center[3];
+    for (int axis = 0; axis < 3; axis++) {
+        center[axis] = voxels->low[axis] + (low[axis] + 0.5 * side) / voxels->factor;
+    }
+    if (!sn_envelope_is_filled(grid->envelope, center)) {
+        return;
+    }
+    for (int32_t k = low[2]; k < high[2]; k++) {
+        for (int32_t j = low[1]; j < high[1]; j++) {
+            memset(grid->marks + voxel_at(voxels, low[0], j, k), FILLED, (size_t)side);
         }
     }
 }
 
-static void fill_layers(void *data, size_t chunk, size_t begin, size_t end)
+static size_t blocks_along(const SnVoxels *voxels, int axis)
+{
+    return ((size_t)voxels->counts[axis] + BLOCK - 1) / BLOCK;
+}
+
+/* Rows of blocks: each has one writer. */
+static void fill_rows(void *data, size_t chunk, size_t begin, size_t end)
 {
     const Grid *grid = data;
-    int32_t rows = (grid->voxels->counts[1] + 1) / 2;
+    size_t rows = blocks_along(grid->voxels, 1);
     (void)chunk;
     for (size_t row = begin; row < end; row++) {
-        for (int32_t i = 0; i < grid->voxels->counts[0]; i += 2) {
-            block_fill(grid, i, 2 * (int32_t)(row % (size_t)rows), 2 * (int32_t)(row / (size_t)rows));
+        for (int32_t i = 0; i < grid->voxels->counts[0]; i += BLOCK) {
+            const int32_t low[3] = {i, BLOCK * (int32_t)(row % rows), BLOCK * (int32_t)(row / rows)};
+            block_fill(grid, low, BLOCK);
         }
     }
 }
@@ -236,8 +255,7 @@ SnStatus sn_voxels_build(SnContext *context, const SnEnvelope *envelope, SnVoxel
     }
     SN_TRY(flood(context, &grid));
     if (envelope->winding_count > 0) {
-        size_t block_rows = ((size_t)voxels->counts[1] + 1) / 2 * (((size_t)voxels->counts[2] + 1) / 2);
-        sn_parallel_for(block_rows, ROWS_PER_CHUNK, fill_layers, &grid);
+        sn_parallel_for(blocks_along(voxels, 1) * blocks_along(voxels, 2), ROWS_PER_CHUNK, fill_rows, &grid);
         /* What is now enclosed between filled holes and surface is inside too. */
         SN_TRY(flood(context, &grid));
     }
