@@ -14,9 +14,10 @@
 
 /* What the body does in one tet. */
 typedef struct Content {
-    uint8_t copies;  /* at least 1 */
+    uint8_t copies;  /* 0: the tet lies between several pieces and holds nothing, so nobody needs it */
     uint8_t pieces;  /* of the body around the tet; 0: the tet is bare */
     uint8_t touched; /* its copies hold pieces that reach into the tet; else they are only near it */
+    uint8_t bound;   /* carries a vertex of the surface */
     int32_t voxel[3]; /* one voxel of the first copy's piece */
 } Content;
 
@@ -76,7 +77,7 @@ static void content_find(const Split *split, size_t tet, SnRegion *region, SnReg
     int pieces = 0, touching = 0;
     tet_shape(split, tet, &shape);
     if (sn_region_is_solid(split->voxels, &shape, split->margin)) {
-        *content = (Content){.copies = 1, .pieces = 1, .touched = 1};
+        content->copies = content->pieces = content->touched = 1;
         for (int axis = 0; axis < 3; axis++) {
             content->voxel[axis] = (int32_t)shape.corners[0][axis];
         }
@@ -181,11 +182,19 @@ static void tets_join(Split *split, size_t tet, size_t other, SnRegion *region)
     }
 }
 
+/* Gives every copy its corners and joins those that are one. */
 static SnStatus split_connect(Split *split)
 {
     SnStatus status = SN_OK;
     size_t tet_count = split->cage->tet_count;
     SnRegion region;
+    for (size_t tet = 0; tet < tet_count; tet++) {
+        split->first[tet + 1] = split->first[tet] + split->contents[tet].copies;
+    }
+    for (int32_t i = 0; i < 4 * split->first[tet_count]; i++) {
+        split->corners[i] = i;
+        split->groups[i / 4] = i / 4;
+    }
     split->here->tet = tet_count;
     for (size_t tet = 0; tet < tet_count; tet++) {
         if (tet % 1024 == 0) {
@@ -193,7 +202,7 @@ static SnStatus split_connect(Split *split)
         }
         for (size_t i = 0; i < 4; i++) {
             int32_t other = split->neighbours[4 * tet + i];
-            if (other > (int32_t)tet) {
+            if (other > (int32_t)tet && split->contents[tet].copies > 0 && split->contents[other].copies > 0) {
                 tets_join(split, tet, (size_t)other, &region);
             }
         }
@@ -202,10 +211,49 @@ cleanup:
     return status;
 }
 
-static SnStatus split_find(Split *split)
+/* Whether two copies have the same four vertices. */
+static int copies_coincide(Split *split, int32_t a, int32_t b)
+{
+    int same = 0;
+    for (int32_t i = 0; i < 4; i++) {
+        same += find_root(split->corners, 4 * a + i) == find_root(split->corners, 4 * b + i);
+    }
+    return same == 4;
+}
+
+/* Between two parts an empty tet would only hang from one of them as a loose flap: it goes. Returns how many went.
+   holding: a zeroed byte for each copy, to mark the groups that hold some of the body. */
+static size_t flaps_drop(Split *split, uint8_t *holding)
+{
+    size_t dropped = 0;
+    for (size_t tet = 0; tet < split->cage->tet_count; tet++) {
+        for (int32_t copy = split->first[tet]; copy < split->first[tet + 1]; copy++) {
+            holding[find_root(split->groups, copy)] |= split->contents[tet].touched;
+        }
+    }
+    for (size_t tet = 0; tet < split->cage->tet_count; tet++) {
+        Content *content = split->contents + tet;
+        int32_t kept = -1;
+        int parted = 0;
+        for (int32_t copy = split->first[tet]; copy < split->first[tet + 1]; copy++) {
+            if (holding[find_root(split->groups, copy)]) {
+                parted = parted || (kept >= 0 && !copies_coincide(split, kept, copy));
+                kept = copy;
+            }
+        }
+        if (parted && !content->touched && !content->bound) {
+            content->copies = 0;
+            dropped++;
+        }
+    }
+    return dropped;
+}
+
+static SnStatus split_find(Split *split, const SnEmbedding *embedding)
 {
     SnStatus status = SN_OK;
     SnContext *context = split->context;
+    uint8_t *holding = NULL;
     size_t tet_count = split->cage->tet_count, batch = CHUNKS_PER_BATCH * TETS_PER_CHUNK;
     SN_TRY_NEW(context, split->contents, tet_count, Content);
     SN_TRY_NEW(context, split->first, tet_count + 1, int32_t);
@@ -213,24 +261,28 @@ static SnStatus split_find(Split *split)
     SN_TRY_NEW(context, split->here, 1, Pieces);
     SN_TRY_NEW(context, split->there, 1, Pieces);
     SN_TRY(sn_tet_mesh_neighbours(context, split->cage, split->neighbours));
+    for (size_t i = 0; i < embedding->vertex_count; i++) {
+        split->contents[embedding->tets[i]].bound = 1;
+    }
     sn_context_stage(context, "Parting what only lies near", (long)(2 * tet_count));
     for (; split->batch_start < tet_count; split->batch_start += batch) {
         size_t left = tet_count - split->batch_start;
         SN_TRY(sn_context_advance(context, (long)split->batch_start));
         sn_parallel_for(left < batch ? left : batch, TETS_PER_CHUNK, find_contents, split);
     }
+    size_t copy_count = 0;
     for (size_t tet = 0; tet < tet_count; tet++) {
-        split->first[tet + 1] = split->first[tet] + split->contents[tet].copies;
+        copy_count += split->contents[tet].copies;
     }
-    size_t copy_count = (size_t)split->first[tet_count];
     SN_TRY_NEW(context, split->corners, 4 * copy_count, int32_t);
     SN_TRY_NEW(context, split->groups, copy_count, int32_t);
-    for (size_t i = 0; i < 4 * copy_count; i++) {
-        split->corners[i] = (int32_t)i;
-        split->groups[i / 4] = (int32_t)(i / 4);
-    }
+    SN_TRY_NEW(context, holding, copy_count, uint8_t);
     SN_TRY(split_connect(split));
+    if (flaps_drop(split, holding) > 0) {
+        SN_TRY(split_connect(split));
+    }
 cleanup:
+    sn_release(holding);
     return status;
 }
 
@@ -277,11 +329,7 @@ static size_t copies_place(Split *split, size_t vertex_count, const int32_t *bou
         for (int32_t copy = split->first[tet]; copy < split->first[tet + 1]; copy++) {
             places[copy] = carrying[find_root(split->groups, copy)] ? -2 : -1;
             for (int32_t earlier = split->first[tet]; earlier < copy && places[copy] == -2; earlier++) {
-                int same = 0;
-                for (int32_t i = 0; i < 4; i++) {
-                    same += find_root(split->corners, 4 * copy + i) == find_root(split->corners, 4 * earlier + i);
-                }
-                if (same == 4) {
+                if (copies_coincide(split, copy, earlier)) {
                     places[copy] = places[earlier];
                 }
             }
@@ -351,7 +399,7 @@ SnStatus sn_split_apply(SnContext *context, const SnVoxels *voxels, const SnLatt
     if (voxels->factor == 0) {
         return SN_OK;
     }
-    SN_TRY(split_find(&split));
+    SN_TRY(split_find(&split, embedding));
     size_t copy_count = (size_t)split.first[cage->tet_count];
     SN_TRY_NEW(context, carrying, copy_count, uint8_t);
     SN_TRY_NEW(context, places, copy_count, int32_t);
