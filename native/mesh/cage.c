@@ -81,8 +81,11 @@ SnStatus sn_cage_build(SnContext *context, const SnTriMesh *mesh, const SnCageSe
     SN_TRY(sn_envelope_build(context, mesh, &lattice, &soup, &field, settings->offset, &envelope));
     SN_TRY(sn_stuffing_build(context, &envelope, &field, cage));
     SN_TRY(sn_embedding_build(context, cage, mesh->vertex_count, mesh->positions, embedding));
-    SN_TRY(sn_voxels_build(context, &envelope, &voxels));
-    SN_TRY(sn_split_apply(context, &voxels, &lattice, mesh->positions, fmin(settings->offset, LARGEST_MARGIN), cage, embedding));
+    if (settings->separate_parts) {
+        double margin = fmin(settings->offset, LARGEST_MARGIN);
+        SN_TRY(sn_voxels_build(context, &envelope, &voxels));
+        SN_TRY(sn_split_apply(context, &voxels, &lattice, mesh->positions, margin, cage, embedding));
+    }
 cleanup:
     sn_voxels_clear(&voxels);
     sn_envelope_clear(&envelope);

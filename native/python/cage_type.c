@@ -24,17 +24,17 @@ static void cage_dealloc(PyObject *object)
     sn_type_free(object);
 }
 
-/* Cage(rest, triangles, resolution, monitor=None) */
+/* Cage(rest, triangles, resolution, separate_parts, monitor=None) */
 static PyObject *cage_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
 {
-    static char *names[] = {"rest", "triangles", "resolution", "monitor", NULL};
+    static char *names[] = {"rest", "triangles", "resolution", "separate_parts", "monitor", NULL};
     PyObject *rest_object, *triangle_object, *monitor = Py_None;
     SnBuffer rest = {0}, triangles = {0};
     SnContext own, *context;
     Cage *self = NULL;
     SnCageSettings settings = sn_cage_settings_default();
-    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "OOi|O:Cage", names, &rest_object, &triangle_object,
-                                     &settings.resolution, &monitor)) {
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "OOip|O:Cage", names, &rest_object, &triangle_object,
+                                     &settings.resolution, &settings.separate_parts, &monitor)) {
         return NULL;
     }
     context = sn_monitor_context(monitor, &own);
@@ -209,7 +209,7 @@ int sn_cage_type_add(PyObject *module)
         {NULL, NULL, 0, NULL},
     };
     static PyType_Slot slots[] = {
-        {Py_tp_doc, "Cage(rest, triangles, resolution, monitor=None): tets around a surface."},
+        {Py_tp_doc, "Cage(rest, triangles, resolution, separate_parts, monitor=None): tets around a surface."},
         {Py_tp_new, cage_new},
         {Py_tp_dealloc, cage_dealloc},
         {Py_tp_methods, methods},

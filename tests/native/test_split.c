@@ -85,6 +85,7 @@ static double fork_height(const double x[3], double angle)
 static void fork_check(SnContext *context, const Fork *fork, double angle)
 {
     SnCageSettings settings = sn_cage_settings_default();
+    settings.separate_parts = 1;
     SnTetMesh cage;
     SnEmbedding embedding;
     Shape shape = fork_shape(context, fork);
@@ -205,7 +206,7 @@ static void shape_stays_whole(SnContext *context, Shape shape, int resolution)
     SnTetMesh cage = {0}, whole = {0};
     SnEmbedding embedding = {0};
     SnTriMesh mesh = shape_mesh(&shape);
-    SnCageSettings settings = {.resolution = resolution, .offset = 0.5};
+    SnCageSettings settings = {.resolution = resolution, .offset = 0.5, .separate_parts = 1};
     CHECK(whole_cage(context, &mesh, resolution, &whole) == SN_OK);
     CHECK(sn_cage_build(context, &mesh, &settings, &cage, &embedding) == SN_OK);
     CHECK(cage.tet_count == whole.tet_count);
@@ -269,7 +270,7 @@ static void clouds_are_not_shattered(void)
     sn_context_init(&context);
     Shape cloud = shape_sphere(&context, 20, 1.0, center, 1.0);
     SnTriMesh mesh = {cloud.vertex_count, 0, cloud.positions, NULL};
-    SnCageSettings settings = {.resolution = 10, .offset = 0.5};
+    SnCageSettings settings = {.resolution = 10, .offset = 0.5, .separate_parts = 1};
     SnTetMesh cage;
     SnEmbedding embedding;
     size_t components = 0;
@@ -288,7 +289,7 @@ static void same_bits_on_any_number_of_threads(void)
     const Fork fork = {.width = 10, .gap = 5, .length = 60, .palm = 20};
     SnTetMesh cages[2];
     SnEmbedding embeddings[2];
-    SnCageSettings settings = {.resolution = 10, .offset = 0.5};
+    SnCageSettings settings = {.resolution = 10, .offset = 0.5, .separate_parts = 1};
     sn_context_init(&context);
     Shape shape = fork_shape(&context, &fork);
     shape_turn(&shape, 1.0);
@@ -316,7 +317,7 @@ static void failing_memory_and_cancelling_leave_nothing_behind(void)
     const Fork fork = {.width = 10, .gap = 5, .length = 20, .palm = 10};
     SnTetMesh cage;
     SnEmbedding embedding;
-    SnCageSettings settings = {.resolution = 4, .offset = 0.5};
+    SnCageSettings settings = {.resolution = 4, .offset = 0.5, .separate_parts = 1};
     SnStatus status = SN_OUT_OF_MEMORY;
     long failing = 0;
     sn_context_init(&context);

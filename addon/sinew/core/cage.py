@@ -42,14 +42,17 @@ class Cage:
         return surface
 
 
-def build_cage(rest: Any, triangles: Any, resolution: int = 24, monitor: Any = None) -> Cage:
+def build_cage(
+    rest: Any, triangles: Any, resolution: int = 24, *, separate_parts: bool = False, monitor: Any = None
+) -> Cage:
     """A cage around any mesh: non-manifold, open, many shells, self-intersecting, with loose vertices.
 
     rest (t, 3) metres, triangles (m, 3) indices; resolution is the number of cells along the longest side.
+    separate_parts gives parts that are near each other but not connected (fingers, thighs) tets of their own.
     """
     rest = np.ascontiguousarray(rest, np.float64)
     triangles = np.ascontiguousarray(triangles, np.int32).reshape(-1, 3)
-    native = module.Cage(rest, triangles, resolution, monitor)
+    native = module.Cage(rest, triangles, resolution, separate_parts, monitor)
     vertex_count, tet_count, surface_count = native.counts()
     vertices, tets = np.empty((vertex_count, 3)), np.empty((tet_count, 4), np.int32)
     binding, weights = np.empty(surface_count, np.int32), np.empty((surface_count, 4))

@@ -89,7 +89,13 @@ class Enricher:
             automatic_follow(rest, triangles) if follow is None else follow, np.float64
         )
         self.interval = 1.0 / frame_rate
-        self.cage = cage or build_cage(rest, triangles, self.settings.resolution, monitor)
+        self.cage = cage or build_cage(
+            rest,
+            triangles,
+            self.settings.resolution,
+            separate_parts=self.settings.separate_parts,
+            monitor=monitor,
+        )
         if len(self.cage.binding) != len(rest):
             raise BadInput("The cage carries another number of vertices than the mesh has: build the cage again.")
         self._fit = module.Fit(

@@ -30,6 +30,9 @@ class Settings:
     """Settings of one bake. Make changed ones with `replace` or `from_text`, which check them."""
 
     resolution: int = _setting(24, "Cells of the cage along the longest side of the mesh", low=2, high=256)
+    separate_parts: bool = _setting(
+        False, "Give parts that are near each other but not connected (fingers, thighs) a cage of their own"
+    )
     jiggle: float = _setting(3.0, "How fast free parts swing", low=0.05, high=100.0, unit="Hz")
     settle: float = _setting(0.7, "Time after which a swing has died down to 5 %", low=0.01, high=60.0, unit="s")
     amount: float = _setting(1.0, "How much of the simulated motion is used; 0 is the input", low=0.0, high=2.0)
