@@ -1,0 +1,241 @@
+/* Context, memory and the parallel loop; and every allocation of a small full run failing in turn. */
+#include "scenes.h"
+#include "shapes.h"
+
+#include "base/parallel.h"
+#include "mesh/cage.h"
+#include "method/detail.h"
+#include "method/enrich.h"
+#include "method/fit.h"
+
+static void context_tells_of_failure_progress_and_cancelling(void)
+{
+    SnContext context;
+    char long_text[2 * SN_MESSAGE_SIZE];
+    sn_context_init(&context);
+    CHECK(context.message[0] == '\0' && context.allocations_until_failure < 0);
+    CHECK(sn_context_fail(&context, SN_BAD_INPUT, "Vertex %d is lost.", 7) == SN_BAD_INPUT);
+    CHECK(strcmp(context.message, "Vertex 7 is lost.") == 0);
+    memset(long_text, 'a', sizeof long_text - 1);
+    long_text[sizeof long_text - 1] = '\0';
+    CHECK(sn_context_fail(&context, SN_NUMERIC_FAILURE, "%s", long_text) == SN_NUMERIC_FAILURE);
+    CHECK(strlen(context.message) == SN_MESSAGE_SIZE - 1); /* cut, not overflowing */
+    sn_context_stage(&context, "fit", 10);
+    CHECK(strcmp(atomic_load(&context.stage), "fit") == 0 && atomic_load(&context.total) == 10 && atomic_load(&context.done) == 0);
+    CHECK(sn_context_advance(&context, 3) == SN_OK && atomic_load(&context.done) == 3);
+    sn_context_cancel(&context);
+    CHECK(sn_context_advance(&context, 4) == SN_CANCELLED);
+    CHECK(strcmp(context.message, "Cancelled.") == 0);
+}
+
+static void memory_is_zeroed_counted_and_refused_with_a_sentence(void)
+{
+    SnContext context;
+    sn_context_init(&context);
+    double *block = SN_NEW(&context, 100, double);
+    int zero = 1;
+    for (int k = 0; k < 100; k++) {
+        zero &= block[k] == 0.0;
+        block[k] = k;
+    }
+    CHECK(zero);
+    double *larger = sn_reallocate(&context, block, 1000, sizeof *larger);
+    CHECK(larger != NULL && larger[99] == 99.0);
+    void *nothing = sn_allocate(&context, 0, 8);
+    CHECK(nothing != NULL);
+    sn_release(nothing);
+    sn_release(NULL);
+    CHECK(sn_allocate(&context, SIZE_MAX / 4, 8) == NULL); /* the product overflows */
+    CHECK(strstr(context.message, "Out of memory") != NULL);
+    CHECK(sn_reallocate(&context, larger, SIZE_MAX / 4, 8) == NULL);
+    CHECK(larger[99] == 99.0); /* the old block stays */
+    context.allocations_until_failure = 1;
+    nothing = sn_allocate(&context, 1, 1);
+    CHECK(nothing != NULL);
+    CHECK(sn_allocate(&context, 1, 1) == NULL);
+    CHECK(sn_reallocate(&context, larger, 10, sizeof *larger) == NULL);
+    sn_release(nothing);
+    sn_release(larger);
+}
+
+#define ITEMS 1003
+
+typedef struct Visits {
+    int count[ITEMS];
+    size_t chunk[ITEMS];
+} Visits;
+
+static void visit(void *data, size_t chunk, size_t begin, size_t end)
+{
+    Visits *visits = data;
+    for (size_t k = begin; k < end; k++) {
+        visits->count[k]++;
+        visits->chunk[k] = chunk;
+    }
+}
+
+static void parallel_loop_visits_every_item_once_in_fixed_chunks(void)
+{
+    for (int threads = 1; threads <= 4; threads *= 2) {
+        Visits visits = {{0}, {0}};
+        int right = 1;
+        sn_parallel_set_thread_count(threads);
+        sn_parallel_for(ITEMS, 64, visit, &visits);
+        for (size_t k = 0; k < ITEMS; k++) {
+            right &= visits.count[k] == 1 && visits.chunk[k] == k / 64;
+        }
+        CHECK(right);
+        sn_parallel_for(0, 64, visit, &visits);
+        CHECK(visits.count[0] == 1);
+    }
+    CHECK(sn_parallel_chunk_count(0, 64) == 0 && sn_parallel_chunk_count(64, 64) == 1 && sn_parallel_chunk_count(65, 64) == 2);
+    int state = sn_parallel_enter_serial();
+    sn_parallel_leave_serial(state);
+    sn_parallel_set_thread_count(0);
+    CHECK(sn_parallel_thread_count() >= 1);
+}
+
+/* A ball that is caged, bound, fitted, simulated and drawn. The results of the first two live on while the rest is tried. */
+typedef struct Run {
+    Shape ball;
+    double *areas, *follow, *frames[2], *result; /* frames and result: surfaces */
+    SnTetMesh cage;
+    SnEmbedding embedding;
+} Run;
+
+typedef SnStatus (*Part)(SnContext *context, Run *run);
+
+static SnStatus cage_and_embedding(SnContext *context, Run *run)
+{
+    SnStatus status = SN_OK;
+    SnTriMesh mesh = shape_mesh(&run->ball);
+    SnCageSettings settings = sn_cage_settings_default();
+    settings.resolution = 2;
+    SN_TRY(sn_tri_mesh_vertex_areas(context, &mesh, run->areas));
+    SN_TRY(sn_cage_build(context, &mesh, &settings, &run->cage));
+    SN_TRY(sn_embedding_build(context, &run->cage, mesh.vertex_count, mesh.positions, &run->embedding));
+cleanup:
+    if (status != SN_OK) {
+        sn_embedding_clear(&run->embedding);
+        sn_tet_mesh_clear(&run->cage);
+    }
+    return status;
+}
+
+static SnStatus fit_enrich_and_detail(SnContext *context, Run *run)
+{
+    SnStatus status = SN_OK;
+    SnFit *fit = NULL;
+    SnEnrich *enrich = NULL;
+    SnState state = {0};
+    double *fitted[2] = {NULL, NULL};
+    SnFitSettings fit_settings = sn_fit_settings_default();
+    SnEnrichSettings settings = sn_enrich_settings_default();
+    SnFitReport fit_report;
+    SnStepReport step_report = {0};
+    size_t repaired, n = 3 * run->cage.vertex_count;
+    fit_settings.max_rounds = 1; /* rounds allocate nothing */
+    settings.substeps = 1;
+    SN_TRY(sn_fit_create(context, &run->cage, &run->embedding, run->areas, &fit_settings, &fit));
+    SN_TRY_NEW(context, fitted[0], n, double);
+    SN_TRY_NEW(context, fitted[1], n, double);
+    SN_TRY(sn_fit_frame(context, fit, run->frames[0], 1, fitted[0], &fit_report));
+    memcpy(fitted[1], fitted[0], n * sizeof(double));
+    SN_TRY(sn_fit_frame(context, fit, run->frames[1], 0, fitted[1], &fit_report));
+    SN_TRY(sn_enrich_create(context, &run->cage, &run->embedding, run->areas, run->follow, &settings, &enrich));
+    SN_TRY(sn_state_init(context, run->cage.vertex_count, &state));
+    memcpy(state.positions, fitted[0], n * sizeof(double));
+    SnInputCurve curve = {run->cage.vertex_count, NULL, fitted[0], fitted[1], NULL, settings.interval};
+    SN_TRY(sn_enrich_advance(context, enrich, &curve, &state, &step_report, &repaired));
+    SN_TRY(sn_detail_apply(context, &run->cage, &run->embedding, fitted[1], state.positions, run->frames[1], run->result));
+cleanup:
+    sn_state_clear(&state);
+    sn_enrich_destroy(enrich);
+    sn_fit_destroy(fit);
+    sn_release(fitted[0]);
+    sn_release(fitted[1]);
+    return status;
+}
+
+static void run_init(SnContext *context, int held, Run *run)
+{
+    const double centre[3] = {0.0, 0.0, 0.0};
+    *run = (Run){.ball = shape_sphere(context, 3, 0.5, centre, 1.0)};
+    size_t count = run->ball.vertex_count;
+    run->areas = SN_NEW(context, count, double);
+    run->follow = SN_NEW(context, count, double);
+    run->result = SN_NEW(context, 3 * count, double);
+    for (size_t f = 0; f < 2; f++) {
+        run->frames[f] = scene_copy(context, run->ball.positions, 3 * count);
+        for (size_t v = 0; v < count; v++) {
+            double *x = run->frames[f] + 3 * v;
+            run->follow[v] = held && x[2] < -0.3 ? 1.0 : held && x[2] < 0.0 ? 0.3 : 0.0;
+            x[0] += 0.1 * (double)f * (1.0 + x[2] * x[2]);
+        }
+    }
+}
+
+static void run_clear(Run *run)
+{
+    shape_clear(&run->ball);
+    sn_embedding_clear(&run->embedding);
+    sn_tet_mesh_clear(&run->cage);
+    sn_release(run->areas);
+    sn_release(run->follow);
+    sn_release(run->result);
+    sn_release(run->frames[0]);
+    sn_release(run->frames[1]);
+}
+
+/* Fails each allocation of the part in turn, until there are as many as it needs. Returns how many that are. */
+static long fail_in_turn(Part part, Run *run)
+{
+    int wrong = 0;
+    long n = 0;
+    for (; n < 5000; n++) {
+        SnContext failing;
+        sn_context_init(&failing);
+        failing.allocations_until_failure = n;
+        SnStatus status = part(&failing, run);
+        if (status == SN_OK) {
+            break;
+        }
+        if (status != SN_OUT_OF_MEMORY || strstr(failing.message, "Out of memory") == NULL) {
+            printf("  allocation %ld failing gives status %d: %s\n", n, (int)status, failing.message);
+            wrong++;
+        }
+    }
+    CHECK(wrong == 0);
+    return n;
+}
+
+static void every_failing_allocation_is_answered(void)
+{
+    for (int held = 0; held < 2; held++) {
+        SnContext context;
+        Run run;
+        sn_context_init(&context);
+        run_init(&context, held, &run);
+        if (held) {
+            CHECK(cage_and_embedding(&context, &run) == SN_OK);
+        } else {
+            CHECK(fail_in_turn(cage_and_embedding, &run) > 30);
+        }
+        CHECK(fit_enrich_and_detail(&context, &run) == SN_OK);
+        double *expected = scene_copy(&context, run.result, 3 * run.ball.vertex_count);
+        CHECK(fail_in_turn(fit_enrich_and_detail, &run) > 100);
+        CHECK(scene_same_bits(run.result, expected, 3 * run.ball.vertex_count)); /* the run with memory enough is whole */
+        CHECK(scene_distance(expected, run.frames[1], 3 * run.ball.vertex_count) > 1e-3); /* and something moved */
+        sn_release(expected);
+        run_clear(&run);
+    }
+}
+
+int main(void)
+{
+    context_tells_of_failure_progress_and_cancelling();
+    memory_is_zeroed_counted_and_refused_with_a_sentence();
+    parallel_loop_visits_every_item_once_in_fixed_chunks();
+    every_failing_allocation_is_answered();
+    return CHECK_RESULT();
+}
