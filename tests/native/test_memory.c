@@ -111,8 +111,10 @@ static SnStatus cage_and_embedding(SnContext *context, Run *run)
     SnTriMesh mesh = shape_mesh(&run->ball);
     SnCageSettings settings = sn_cage_settings_default();
     settings.resolution = 2;
+    settings.separate_parts = 1;
     SN_TRY(sn_tri_mesh_vertex_areas(context, &mesh, run->areas));
-    SN_TRY(sn_cage_build(context, &mesh, &settings, &run->cage));
+    SN_TRY(sn_cage_build(context, &mesh, &settings, &run->cage, &run->embedding));
+    sn_embedding_clear(&run->embedding); /* binding to a cage from elsewhere allocates too */
     SN_TRY(sn_embedding_build(context, &run->cage, mesh.vertex_count, mesh.positions, &run->embedding));
 cleanup:
     if (status != SN_OK) {
