@@ -21,6 +21,9 @@
    stiffness, or it folds. */
 #define MODULUS_LOWER 0.5
 #define MODULUS_UPPER 4.0
+#define RIGID_MODES 6
+#define MOST_MODES 24
+#define COSTS_NOTHING 1e-12 /* of the mean stiffness over mass: a mode below it is a hinge, not a swing */
 #define UNHELD (-1)
 #define MAIN 0
 
@@ -182,22 +185,32 @@ static void assign_marked(Calibration *c, int32_t region, double modulus)
     }
 }
 
-/* First non-rigid mode of the marked vertices, which nothing holds. */
+/* First mode of the marked vertices, which nothing holds, that is neither rigid nor that of a hinge. */
 static SnStatus free_frequency(SnContext *context, Calibration *c, double *frequency)
 {
     SnStatus status = SN_OK;
     SnWorld world = {0};
-    double *values = NULL, *masses = NULL, modes[7];
+    double *values = NULL, *masses = NULL, modes[MOST_MODES], stiffness = 0.0, mass = 0.0;
     for (size_t v = 0; v < c->mesh->vertex_count; v++) {
         c->fixed[v] = !c->marked[v];
     }
     SN_TRY(unit_stiffness(context, c, &world, &values));
-    SN_TRY_NEW(context, masses, world.assembly.unknown_count, double);
-    for (size_t k = 0; k < world.assembly.unknown_count; k++) {
+    const SnBlockPattern *pattern = &world.assembly.pattern;
+    SN_TRY_NEW(context, masses, pattern->size, double);
+    for (size_t k = 0; k < pattern->size; k++) {
         masses[k] = c->mass[world.assembly.vertex[k]];
+        stiffness += values[pattern->value_start[3 * k]];
+        mass += masses[k];
     }
-    SN_TRY(sn_eigensolver_lowest(context, &world.assembly.pattern, values, masses, 7, modes, NULL));
-    *frequency = modes[6];
+    int mode = RIGID_MODES, most = 3 * pattern->size > MOST_MODES ? MOST_MODES : (int)(3 * pattern->size) - 1;
+    SN_TRY(sn_eigensolver_lowest(context, pattern, values, masses, RIGID_MODES + 1, modes, NULL));
+    if (modes[mode] <= COSTS_NOTHING * stiffness / mass) {
+        SN_TRY(sn_eigensolver_lowest(context, pattern, values, masses, most, modes, NULL));
+        while (mode + 1 < most && modes[mode] <= COSTS_NOTHING * stiffness / mass) {
+            mode++;
+        }
+    }
+    *frequency = fmax(modes[mode], COSTS_NOTHING * stiffness / mass);
 cleanup:
     sn_world_clear(&world);
     sn_release(values);

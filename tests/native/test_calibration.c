@@ -254,6 +254,28 @@ static void plates_that_all_give_way_get_usable_numbers(void)
     result_clear(&r);
 }
 
+/* Two cubes that share an edge: a hinge, whose first elastic mode costs nothing. */
+static int hinge(int x, int y, int z)
+{
+    (void)z;
+    return x == y;
+}
+
+static void hinge_that_nothing_holds_gets_usable_numbers(void)
+{
+    SnContext context;
+    Result r;
+    const int cells[3] = {2, 2, 2};
+    const double size[3] = {0.2, 0.2, 0.2};
+    sn_context_init(&context);
+    calibrate(scene_cells(&context, cells, size, hinge), NULL, &r);
+    CHECK(usable(&r));
+    double found[8];
+    frequencies(&r, 8, found);
+    CHECK_NEAR(found[7], JIGGLE, 1e-3 * JIGGLE); /* the first mode that costs something */
+    result_clear(&r);
+}
+
 int main(void)
 {
     held_bar_swings_at_jiggle();
@@ -264,5 +286,6 @@ int main(void)
     body_that_cannot_move_gets_usable_numbers();
     drive_makes_the_material_softer();
     plates_that_all_give_way_get_usable_numbers();
+    hinge_that_nothing_holds_gets_usable_numbers();
     return CHECK_RESULT();
 }
