@@ -30,6 +30,7 @@ from sinew.core.store import Store  # noqa: E402
 OUT = ROOT / "build" / "bench-assets"
 TABLES = ROOT / "build" / "bench"
 VISIBLE = 0.002  # rms of added motion on the free part, fraction of size
+TEXTS = ("model", "action", "verdict")
 IDLE = "good, but idle: the input moves too little"
 FOLLOWED = 1e-4  # largest distance of a followed vertex from the input, fraction of size
 COLUMNS = {
@@ -156,7 +157,10 @@ def other_rows(models: list[assets.Model]) -> list[dict[str, Any]]:
     if not (TABLES / "assets.csv").is_file():
         return []
     with open(TABLES / "assets.csv", newline="") as stream:
-        rows = [{key: number(value) for key, value in row.items() if key in COLUMNS} for row in csv.DictReader(stream)]
+        rows = [
+            {key: value if key in TEXTS else number(value) for key, value in row.items() if key in COLUMNS}
+            for row in csv.DictReader(stream)
+        ]
     return [row for row in rows if row["model"] not in [model.key for model in models]]
 
 

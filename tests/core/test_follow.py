@@ -63,6 +63,30 @@ def test_bone_parts_follow_and_soft_parts_are_free() -> None:
     assert weights[x < -2.0].max() < 0.3  # tip of the tail
 
 
+def test_joints_whose_tails_point_anywhere_count_as_bones_to_the_next_joint() -> None:
+    """glTF knows joints only: every tail lies at +X of its head, which is wrong on one side of the body."""
+    arms = [ball((side * 1.3, 0, 0.5), (0.8, 0.15, 0.1)) for side in (1, -1)]
+    positions, triangles = joined(ball((0, 0, 0), (0.6, 0.5, 1.0)), *arms)
+    joints = {"torso": ((0, 0, -0.6), -1), "chest": ((0, 0, 0.5), 0)}
+    for side, name in ((1, "L"), (-1, "R")):
+        joints[f"joint_{name}_1"] = ((side * 0.6, 0, 0.5), 1)
+        joints[f"joint_{name}_2"] = ((side * 1.1, 0, 0.5), len(joints) - 1)
+        joints[f"joint_{name}_3"] = ((side * 1.6, 0, 0.5), len(joints) - 1)
+    parents = [parent for _, parent in joints.values()]
+    bones = [
+        Segment(name, head, (head[0] + 0.17, *head[1:]), parent, i not in parents)
+        for i, (name, (head, parent)) in enumerate(joints.items())
+    ]
+    x, z = positions[:, 0], positions[:, 2]
+    skin = np.zeros((len(positions), len(bones)), np.float32)
+    reach = np.searchsorted((0.6, 1.1, 1.6), abs(x))
+    skin[np.arange(len(x)), np.where(reach == 0, np.where(z > 0, 1, 0), np.where(x > 0, 1, 4) + reach)] = 1
+    weights = automatic_follow(positions, triangles, None, bones, skin)
+    assert (weights[abs(x) > 1.1] == 1.0).all()
+    mirrored = np.array([np.linalg.norm(positions - p, axis=1).argmin() for p in positions * (-1, 1, 1)])
+    assert np.abs(weights - weights[mirrored]).mean() < 0.01
+
+
 def test_weights_are_smooth_along_edges() -> None:
     positions, triangles, bones, skin = creature()
     weights = automatic_follow(positions, triangles, None, bones, skin)

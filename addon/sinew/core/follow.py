@@ -10,7 +10,7 @@ from there is free. All lengths are relative to the body itself.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -60,6 +60,7 @@ def automatic_follow(
     if bones and skin is not None:
         used = [i for i in range(len(bones)) if float(skin[:, i].max(initial=0.0)) > 0.01]
         skin, bones = skin[:, used], _subset(bones, used)
+        bones = _aimed(bones, positions, skin)
     radius = surface.smooth(surface.gather(thickness(positions, triangles)), 2)
     if bones:
         weights = _rigged(surface, radius, bones, None if skin is None else surface.gather(skin.astype(np.float64)))
@@ -149,7 +150,8 @@ def _rigged(surface: _Surface, radius: Floats, bones: list[Segment], skin: Float
     distance = distance * (0.4 + 0.6 * np.minimum(thick, 1.0))
     distance = distance * (1.0 - 0.4 * surface.smooth_over(surface.normals[:, 2], 0.05 * surface.size))
     far = np.zeros(len(distance))
-    for shares in ((0.5, 0.92), (0.35, 0.8), (0.2, 0.65), (0.1, 0.5)):
+    # A few large free parts move more than a trunk that is half free all around: start strict, until enough is free.
+    for shares in ((0.65, 0.97), (0.5, 0.92), (0.35, 0.8), (0.2, 0.65), (0.1, 0.5)):
         near_value = surface.percentile(distance, shares[0], body)
         far_value = surface.percentile(distance, shares[1], body)
         far = _step(distance, near_value, max(far_value, near_value + 0.01 * surface.size))
@@ -359,6 +361,32 @@ def _subset(bones: list[Segment], used: list[int]) -> list[Segment]:
         Segment(bones[i].name, bones[i].head, bones[i].tail, parents[new], new not in parents)
         for new, i in enumerate(used)
     ]
+
+
+def _aimed(bones: list[Segment], positions: Floats, skin: npt.NDArray[np.float32]) -> list[Segment]:
+    """The bones, each made to end where the next one starts, if these come from joints alone (glTF): their tails point
+    anywhere. A last one then points through the middle of what it carries."""
+    children: list[list[int]] = [[] for _ in bones]
+    for i, bone in enumerate(bones):
+        if bone.parent >= 0:
+            children[bone.parent].append(i)
+    heads = np.array([bone.head for bone in bones])
+    joined = [
+        np.linalg.norm(heads[mine] - bone.tail, axis=1).min() < 0.1 * _length(bone)
+        for bone, mine in zip(bones, children, strict=True)
+        if mine
+    ]
+    if not joined or np.mean(joined) > 0.3:
+        return bones
+    owner, carried = skin.argmax(axis=1), skin.max(axis=1) > 0.0
+    aimed = []
+    for i, bone in enumerate(bones):
+        end = heads[children[i]].mean(axis=0) if children[i] else heads[i]
+        if not children[i] and (mine := carried & (owner == i)).any():
+            end = 2.0 * positions[mine].mean(axis=0) - heads[i]
+        x, y, z = (float(value) for value in end)
+        aimed.append(replace(bone, tail=(x, y, z)))
+    return aimed
 
 
 def _length(bone: Segment) -> float:
