@@ -160,7 +160,8 @@ def _rigged(surface: _Surface, radius: Floats, bones: list[Segment], skin: Float
         far *= 1.0 - _BODY_WEIGHT
         far[firm] = 0.0
         far = np.where(np.isnan(hanging), far, hanging)
-        if surface.share(far > 0.5) >= _LEAST_FREE:
+        # A tail alone does not make a soft body.
+        if surface.share(far > 0.5) >= _LEAST_FREE and surface.share(body & (far > 0.5)) >= 0.6 * _LEAST_FREE:
             break
     return _finished(surface, 1.0 - far, np.nan_to_num(1.0 - hanging, nan=0.0))
 
