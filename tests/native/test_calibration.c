@@ -32,8 +32,8 @@ static void calibrate(SnTetMesh mesh, Held held, Result *r)
         r->weights[v] = r->followed[v] ? 1.0 : 0.0;
     }
     sn_world_lumped_mass(&mesh, 1000.0, r->mass);
-    CHECK(sn_calibration_run(&r->context, &r->mesh, POISSON, r->mass, r->weights, r->drive, r->followed, r->unit, &r->main_frequency,
-                             &r->regions) == SN_OK);
+    CHECK(sn_calibration_run(&r->context, &r->mesh, POISSON, r->mass, r->weights, r->drive, r->followed, r->unit,
+                             &r->main_frequency, &r->regions) == SN_OK);
 }
 
 static void result_clear(Result *r)

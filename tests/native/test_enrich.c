@@ -70,7 +70,8 @@ static void rigid_motion_is_fitted_exactly(void)
     SnFitReport report;
     ball_init(&b);
     SnFit *fit = fit_new(&b);
-    double *surface = posed(&b, b.shape.positions, b.t, 2.5, 100.0, 0.0), *expected = posed(&b, b.cage.positions, b.n, 2.5, 100.0, 0.0);
+    double *surface = posed(&b, b.shape.positions, b.t, 2.5, 100.0, 0.0);
+    double *expected = posed(&b, b.cage.positions, b.n, 2.5, 100.0, 0.0);
     double *positions = scene_copy(&b.context, b.cage.positions, b.n);
     CHECK(sn_fit_frame(&b.context, fit, surface, 1, positions, &report) == SN_OK);
     CHECK(scene_distance(positions, expected, b.n) < 1e-9 && report.rms < 1e-9 && report.max < 1e-9 && report.inverted == 0);
@@ -128,7 +129,8 @@ static void senseless_frames_neither_break_nor_hang_a_fit(void)
     for (int trial = 0; trial < 4; trial++) {
         for (size_t k = 0; k < b.t; k++) { /* a point, a plane, a reflection, noise */
             double x = b.shape.positions[k];
-            surface[k] = trial == 0 ? 1.0 : trial == 1 && k % 3 == 2 ? 0.0 : trial == 2 && k % 3 == 0 ? -x : trial == 3 ? scene_signed(&random) : x;
+            const double frame[4] = {1.0, k % 3 == 2 ? 0.0 : x, k % 3 == 0 ? -x : x, scene_signed(&random)};
+            surface[k] = frame[trial];
         }
         CHECK(sn_fit_frame(&b.context, fit, surface, trial % 2, positions, &report) == SN_OK);
         CHECK(scene_distance(positions, b.shape.positions, 3) < 10.0 && isfinite(report.rms) && report.max < 3.0);
@@ -317,7 +319,8 @@ static void detail_is_the_identity_where_nothing_was_added(void)
     Ball b;
     uint64_t random = 1;
     ball_init(&b);
-    double *fitted = SN_NEW(&b.context, b.n, double), *input = SN_NEW(&b.context, b.t, double), *result = SN_NEW(&b.context, b.t, double);
+    double *fitted = SN_NEW(&b.context, b.n, double), *input = SN_NEW(&b.context, b.t, double);
+    double *result = SN_NEW(&b.context, b.t, double);
     for (int trial = 0; trial < 3; trial++) { /* a bad fit, a flat one, one that is a point */
         for (size_t k = 0; k < b.n; k++) {
             fitted[k] = trial == 0 ? scene_signed(&random) : trial == 1 && k % 3 ? b.cage.positions[k] : 0.0;

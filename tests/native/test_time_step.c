@@ -196,8 +196,8 @@ static void free_swing_keeps_its_energy_with_tr_bdf2_alone(void)
     scene_clear(&scene);
 }
 
-/* A small swing of the lowest mode with Rayleigh damping. With TR-BDF2 it is exp(-ξωt) cos(ω_d t) at the end of two periods; implicit
-   Euler adds damping of its own, so its closed form is that of the scalar recurrence. */
+/* A small swing of the lowest mode with Rayleigh damping. With TR-BDF2 it is exp(-ξωt) cos(ω_d t) at the end of two periods;
+   implicit Euler adds damping of its own, so its closed form is that of the scalar recurrence. */
 static void check_decay(double ratio_mass, double ratio_stiffness, SnScheme scheme)
 {
     const int steps = 100;
@@ -363,7 +363,8 @@ static void failed_step_leaves_the_state_as_it_was(void)
     double *frames = moving_frames(&context, &scene);
     SnStepper *stepper = stepper_new(&context, &scene, SN_SCHEME_TR_BDF2);
     SnState state = five_steps(&context, &scene, frames, stepper);
-    double *positions = scene_copy(&context, state.positions, scene.n), *velocities = scene_copy(&context, state.velocities, scene.n);
+    double *positions = scene_copy(&context, state.positions, scene.n);
+    double *velocities = scene_copy(&context, state.velocities, scene.n);
     SnInputCurve curve = {scene.mesh.vertex_count, NULL, frames, frames + scene.n, NULL, 1.0 / 24.0};
     frames[scene.n] = NAN;
     CHECK(sn_stepper_step(&context, stepper, &curve, 0.0, 1.0, &state, &report) == SN_NUMERIC_FAILURE);
