@@ -512,8 +512,14 @@ SnStatus sn_calibration_run(SnContext *context, const SnTetMesh *mesh, double po
     if (moving_mass > 0.0) {
         SN_TRY(solve_sag(context, &c));
         SN_TRY(find_soft(context, &c, soft));
+        size_t firm = 0;
         for (size_t v = 0; v < n; v++) {
             c.marked[v] = !c.fixed[v] && !soft[v];
+            firm += c.marked[v];
+        }
+        for (size_t v = 0; v < n && firm == 0; v++) { /* soft all over: then that is the body */
+            c.marked[v] = !c.fixed[v];
+            soft[v] = 0;
         }
         double frequency = quotient(&c);
         if (moving_mass >= largest_mass) {
