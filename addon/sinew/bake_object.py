@@ -55,6 +55,10 @@ def bake_object(
             with _sampler(ob, settings) as sampler:
                 with clock.stage("rest"):
                     shot = _shot(sampler, settings, target, make_group=True)
+                with clock.stage("checking"):
+                    for checked, _ in enumerate(sampler.frames()):  # a bad last frame is told before hours of work
+                        if progress:
+                            progress("Checking", checked + 1, shot.samples, -1.0)
                 source = (Sample(*taken) for taken in sampler.frames())
                 outcome = baking.bake(shot, source, target.root, previous=previous, progress=progress, clock=clock)
                 place = sampler.place
@@ -115,6 +119,8 @@ def check_object(entry: setup.Setup, target: Target) -> str | None:
                 changed = baking.check_inputs(store, shot, source)
                 if changed is not None:
                     frame = shot.first_frame + changed[0] / settings.samples
+                    if changed[1] == "data":
+                        return f'The bake of "{ob.name}" is damaged at frame {frame:g}: bake again.'
                     what = "The animation" if changed[1] == "animation" else "Amount, Maximum Offset or Detail"
                     return f'{what} of "{ob.name}" changed at frame {frame:g}: bake again.'
     except (SceneError, Error) as error:

@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from types import FrameType
@@ -137,6 +138,8 @@ def _checked_target(options: argparse.Namespace) -> Path:
     for path in (target, options.report):
         if path is None:
             continue
+        if path.is_dir():
+            raise BadInput(f"{path} is a folder: give the name of a file.")
         folder = path.resolve().parent
         if not folder.is_dir():
             raise StoreError(f"The folder {folder} does not exist: make it first.")
@@ -183,30 +186,45 @@ def _run_in_blender(options: argparse.Namespace) -> int:
         _values(options)
         _checked_target(options)
     package = Path(__file__).resolve().parent
+    # The exit code alone proves nothing: a program that is no Blender may well answer 0.
+    descriptor, token = tempfile.mkstemp(prefix="sinew-")
+    os.close(descriptor)
     script = (
         f"import sys; sys.path.insert(0, {str(package.parent)!r}); from {package.name}.command import main; "
-        "sys.exit(main(sys.argv[sys.argv.index('--') + 1:]))"
+        f"code = main(sys.argv[sys.argv.index('--') + 1:]); print(code, file=open({token!r}, 'w')); sys.exit(code)"
     )
     command = [
         *(options.blender, "--background", "--factory-startup", "--python-exit-code", "9"),
         *("--python-expr", script, "--", *_arguments(options)),
     ]
     try:
-        process = subprocess.Popen(command)
+        code = _wait_for(subprocess.Popen(command))
+        finished = Path(token).read_text().strip()
     except OSError as error:
         raise BadInput(f"{options.blender} cannot be started ({error.strerror}): name a Blender executable.") from error
-    while True:
-        try:
-            code = process.wait()
-            break
-        except KeyboardInterrupt:
-            process.send_signal(signal.SIGINT)
+    finally:
+        os.unlink(token)
     if code == -signal.SIGINT:  # struck before the bake could answer it
         return EXIT_CANCELLED
     if code < 0:
         print(f"sinew: Blender was ended by signal {-code}; bake again to continue.", file=sys.stderr)
         return EXIT_ERROR
+    if code == 0 and finished != "0":
+        raise BadInput(f"{options.blender} did not run Sinew: name a Blender executable of version 3.4 or later.")
     return code
+
+
+def _wait_for(process: subprocess.Popen[bytes]) -> int:
+    """The exit code of Blender, which gets the signals that are meant to end us: it must not go on alone."""
+    previous = signal.signal(signal.SIGTERM, lambda *_: process.terminate())
+    try:
+        while True:
+            try:
+                return process.wait()
+            except KeyboardInterrupt:
+                process.send_signal(signal.SIGINT)
+    finally:
+        signal.signal(signal.SIGTERM, previous)
 
 
 def _arguments(options: argparse.Namespace) -> list[str]:

@@ -56,7 +56,7 @@ static void average_gradients(const SnTetMesh *cage, const double *fitted, const
     }
 }
 
-/* Vertices with no sound tet take the mean of their neighbours that have one, ring by ring. */
+/* Vertices with no sound tet take over the gradient of the first neighbour that has one, ring by ring. */
 static void spread_gradients(const SnTetMesh *cage, double *gradients, double *weights)
 {
     for (int changed = 1; changed;) {

@@ -123,9 +123,9 @@ cleanup:
 }
 
 /* Driving stiffness over mass and squared angular frequency: 0 for weight 0, growing without bound towards 1. */
-static double drive_ratio(const SnEnrich *enrich, size_t vertex)
+static double drive_ratio(const SnEnrich *enrich, size_t vertex, double balance)
 {
-    double weight = pow(enrich->cage_weights[vertex], enrich->settings.balance);
+    double weight = pow(enrich->cage_weights[vertex], balance);
     return weight > 0.0 ? tan(0.5 * PI * fmin(weight, STRONGEST)) : 0.0;
 }
 
@@ -139,7 +139,7 @@ static SnStatus choose_material(SnContext *context, SnEnrich *enrich, const SnTe
     double main_frequency = 1.0, omega = 2.0 * PI * settings->jiggle;
     SN_TRY_NEW(context, drive, cage->vertex_count, double);
     for (size_t v = 0; v < cage->vertex_count; v++) {
-        drive[v] = drive_ratio(enrich, v);
+        drive[v] = drive_ratio(enrich, v, 1.0); /* as painted: balance must change the motion, not the flesh */
     }
     SN_TRY(sn_calibration_run(context, cage, settings->poisson, mass, enrich->cage_weights, drive, followed, young,
                               &main_frequency, &enrich->summary.regions));
@@ -158,7 +158,7 @@ static void set_forces(SnEnrich *enrich)
     SnWorld *world = &enrich->world;
     double omega = 2.0 * PI * enrich->summary.frequency;
     for (size_t v = 0; v < world->vertex_count; v++) {
-        world->drive[v] = world->followed[v] ? 0.0 : world->mass[v] * omega * omega * drive_ratio(enrich, v);
+        world->drive[v] = world->followed[v] ? 0.0 : world->mass[v] * omega * omega * drive_ratio(enrich, v, settings->balance);
     }
     memcpy(world->gravity, settings->gravity, sizeof world->gravity);
     world->keep_pose = settings->keep_pose;
@@ -271,13 +271,14 @@ static double relative_volume(const SnWorld *world, size_t tet, const double *po
     return sn_mat3_determinant(edges) / (6.0 * world->elements.volume[tet]);
 }
 
-/* Shrinks the offset from the pose, vertex by vertex, around tets that are inside out while the pose has them right. It ends: where
-   all offsets have vanished the tets are those of the pose. */
+/* Shrinks the offset from the pose, vertex by vertex, around tets that are inside out while the pose has them right. It ends: from
+   a certain round on offsets vanish at once, and where all four have vanished the tet is that of the pose. */
 static size_t untangle(SnEnrich *enrich, const double *pose, const double *pose_velocity, SnState *state)
 {
     SnWorld *world = &enrich->world;
     size_t repaired = 0;
-    for (int round = 0; round < UNTANGLE_ROUNDS; round++) {
+    for (size_t round = 0;; round++) {
+        double keep = round < UNTANGLE_ROUNDS ? UNTANGLE_KEEP : 0.0;
         size_t found = 0;
         memset(enrich->tangled, 0, world->vertex_count);
         for (size_t e = 0; e < world->tet_count; e++) {
@@ -289,18 +290,16 @@ static size_t untangle(SnEnrich *enrich, const double *pose, const double *pose_
             }
         }
         if (found == 0) {
-            break;
+            return repaired;
         }
         repaired = round == 0 ? found : repaired;
         for (size_t k = 0; k < 3 * world->vertex_count; k++) {
             if (enrich->tangled[k / 3]) {
-                double keep = round + 1 < UNTANGLE_ROUNDS ? UNTANGLE_KEEP : 0.0;
                 state->positions[k] = pose[k] + keep * (state->positions[k] - pose[k]);
                 state->velocities[k] = pose_velocity[k] + keep * (state->velocities[k] - pose_velocity[k]);
             }
         }
     }
-    return repaired;
 }
 
 SnStatus sn_enrich_advance(SnContext *context, SnEnrich *enrich, const SnInputCurve *curve, SnState *state, SnStepReport *report,

@@ -32,8 +32,11 @@ static int open_buffer(PyObject *object, const char *name, char kind, int flags,
     if (!format_matches(view, kind)) {
         PyErr_Format(PyExc_TypeError, "%s must be a C-contiguous array of %s", name, kind == 'd' ? "float64" : "int32");
     } else if (!matches || (rows >= 0 && view->shape[0] != rows)) {
-        sn_errors_set(SN_BAD_INPUT, "%s has the wrong shape: %zd rows of %zd values were expected (-1: any number).", name, rows,
-                      columns);
+        if (rows >= 0) {
+            sn_errors_set(SN_BAD_INPUT, "%s has the wrong shape: give an array of %zd x %zd.", name, rows, columns);
+        } else {
+            sn_errors_set(SN_BAD_INPUT, "%s has the wrong shape: give rows of %zd values.", name, columns);
+        }
     } else {
         buffer->rows = view->shape[0];
         return 0;

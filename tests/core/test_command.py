@@ -54,7 +54,7 @@ def test_help_works_in_a_fresh_python_without_bpy() -> None:
     ("arguments", "words"),
     [
         (["--set", "jigle=2"], 'did you mean "jiggle"'),
-        (["--set", "resolution=1"], "resolution cannot be 1"),
+        (["--set", "resolution=300"], "resolution cannot be 300"),
         (["--set", "resolution"], "key=value"),
         (["--preset", "jely"], 'did you mean "jelly"'),
         (["--out", "/nowhere/at/all.blend"], "does not exist"),
@@ -95,10 +95,16 @@ def fake_blender(folder: Path, body: str) -> str:
     return str(path)
 
 
-@pytest.mark.parametrize(("body", "code"), [("exit 0", 0), ("exit 1", 1), ("exit 9", 9), ("kill -9 $$", 1)])
+@pytest.mark.parametrize(("body", "code"), [("exit 1", 1), ("exit 9", 9), ("kill -9 $$", 1)])
 def test_the_exit_code_of_a_blender_is_handed_on(blend: Path, capsys, body: str, code: int) -> None:
     blender = fake_blender(blend.parent, body)
     assert run("bake", str(blend), "--object", "B", "--blender", blender, capsys=capsys)[0] == code
+
+
+def test_a_program_that_is_no_blender_is_no_success(blend: Path, capsys) -> None:
+    blender = fake_blender(blend.parent, "exit 0")
+    code, _, err = run("bake", str(blend), "--object", "B", "--blender", blender, capsys=capsys)
+    assert code == 1 and "did not run Sinew" in err
 
 
 def test_all_arguments_reach_the_blender(blend: Path, capsys) -> None:

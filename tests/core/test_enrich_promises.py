@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from bodies import box_surface, rotation, sphere
+from sinew.core.cage import build_cage
 from sinew.core.enrich import Enricher, State, enrich
 from sinew.core.native import module
 from sinew.core.settings import Settings
@@ -105,6 +106,24 @@ def test_a_held_pose_settles_onto_the_input_but_sags_without_keep_pose(name: str
     assert np.abs(shown[-1] - held).max() < 0.01
     loose = list(enrich(vertices, triangles, frames, follow, resolution=8, keep_pose=0.0))
     assert np.abs(loose[-1] - held).max() > 0.02, "without Keep Pose the pose must relax, or the test sees nothing"
+
+
+def test_balance_above_one_frees_and_below_one_ties() -> None:
+    vertices, triangles, _ = bar()
+    follow = np.clip(1.2 - vertices[:, 2] * 1.1, 0.0, 1.0)  # fades from the foot to the top
+    frames = swing(vertices, 12)
+    added = []
+    for balance in (0.3, 1.0, 3.0):
+        shown = list(enrich(vertices, triangles, frames, follow, resolution=8, balance=balance))
+        added.append(max(np.abs(a - b).max() for a, b in zip(shown, frames, strict=True)))
+    assert added[0] < 0.8 * added[1] < 0.8 * added[2]
+
+
+def test_the_automatic_resolution_is_24_and_fewer_for_compact_bodies() -> None:
+    slender, faces = box_surface((4, 4, 16), (0.1, 0.1, 1.0))
+    assert len(build_cage(slender, faces).tets) == len(build_cage(slender, faces, 24).tets)
+    compact = len(build_cage(*sphere(24, 36)).tets)
+    assert 8_000 < compact < 30_000 < len(build_cage(*sphere(24, 36), 24).tets)
 
 
 def block() -> tuple[Floats, npt.NDArray[np.int32], Floats]:
@@ -308,6 +327,10 @@ def test_bad_arrays_are_answered_with_a_sentence() -> None:
         Enricher(vertices, triangles + len(vertices), follow)
     with pytest.raises(BadInput):
         Enricher(vertices[:0], triangles[:0], follow[:0])
+    with pytest.raises(BadInput):
+        Enricher(vertices, triangles, follow * 2.0)
+    with pytest.raises(BadInput):
+        Enricher(vertices, triangles, follow, frame_rate=0.0)
     enricher = Enricher(vertices, triangles, follow, Settings(resolution=6))
     with pytest.raises(BadInput):
         enricher.fit(broken)

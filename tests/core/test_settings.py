@@ -9,7 +9,7 @@ from sinew.core.settings import Settings, describe, values_from_text
 
 def test_defaults_are_valid_and_none_counts_as_changed() -> None:
     assert Settings().changed() == {}
-    assert Settings().resolution == 24 and Settings().jiggle == 3.0 and Settings().settle == 0.7
+    assert Settings().resolution == 0 and Settings().jiggle == 3.0 and Settings().settle == 0.7
 
 
 def test_text_becomes_values_of_the_right_type() -> None:
@@ -29,7 +29,7 @@ def test_a_wrong_key_names_the_closest() -> None:
 @pytest.mark.parametrize(
     "pair",
     [
-        "resolution=1", "resolution=257", "resolution=2.5", "resolution=many", "jiggle=nan", "jiggle=inf", "jiggle=-1",
+        "resolution=-1", "resolution=257", "resolution=2.5", "resolution=many", "jiggle=nan", "jiggle=inf", "jiggle=-1",
         "samples=3", "energy=rubber", "detail=maybe", "gravity=1,2", "gravity=1,2,inf", "keep_pose=1.1", "poisson=0.5",
         "rest_frame=1.5", "substeps=65", "jiggle=", "jiggle=1e400", "resolution=" + "9" * 400,
     ],

@@ -115,6 +115,8 @@ def check_inputs(store: Store, shot: Shot, source: Iterable[Sample]) -> tuple[in
             return sample.index, "animation"
         if mark.result != shot.result_key(sample.amount):
             return sample.index, "amount"
+        if mark.data != store.digest(sample.index):
+            return sample.index, "data"
     return None
 
 

@@ -113,7 +113,7 @@ class Worker:
             else:
                 window = (fitted(index - 2), fitted(index - 1), fitted(index), fitted(index + 1))
                 state, step = self.enricher.advance(self._stored_state(index - 1), window)
-                for name in ("restarted", "rounds", "substeps", "inverted", "repaired", "fallbacks"):
+                for name in ("restarted", "rounds", "substeps", "repaired", "fallbacks"):
                     numbers[name] = float(getattr(step, name))
         store.write("simulated", index, state.positions)
         store.write("velocity", index, state.velocities)
@@ -123,8 +123,11 @@ class Worker:
             guess = fitted(index - 1)
             fit = self.enricher.fit(self._world(index), guess)
         numbers |= {"fit_rms": fit.rms, "fit_max": fit.max, "fit_rounds": fit.rounds}
-        numbers["fit_inverted"] = _count_inverted(store.read("fitted", index), self.enricher.cage.tets)
-        numbers.setdefault("inverted", _count_inverted(state.positions, self.enricher.cage.tets))
+        fit_inverted = _inverted(store.read("fitted", index), self.enricher.cage.tets)
+        inverted = _inverted(state.positions, self.enricher.cage.tets)
+        numbers["fit_inverted"] = float(fit_inverted.sum())
+        numbers["inverted"] = float(inverted.sum())
+        numbers["inverted_only"] = float((inverted & ~fit_inverted).sum())
         self._write_result(index, numbers)
         self._state = index + 1
         self.computed += 1
@@ -167,7 +170,9 @@ def _transform(matrix: Floats, points: Floats) -> Floats:
     return points @ matrix[:3, :3].T + matrix[:3, 3]
 
 
-def _count_inverted(positions: Floats, tets: npt.NDArray[np.int32]) -> float:
+def _inverted(positions: Floats, tets: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
+    """Which tets are inside out."""
     corners = positions[tets]
     edges = corners[:, 1:] - corners[:, :1]
-    return float(np.count_nonzero(np.einsum("ij,ij->i", np.cross(edges[:, 0], edges[:, 1]), edges[:, 2]) <= 0))
+    inside_out: npt.NDArray[np.bool_] = np.einsum("ij,ij->i", np.cross(edges[:, 0], edges[:, 1]), edges[:, 2]) < 0.0
+    return inside_out

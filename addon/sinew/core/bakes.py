@@ -63,7 +63,11 @@ def remove(root: Path, bake_id: str, owner_file: str) -> bool:
 
 
 def remove_leftovers(root: Path, owner_file: str, owner_object: str, keep: str) -> None:
-    """Deletes other bakes of the same object in the same file: replaced ones and interrupted ones of older settings."""
+    """Deletes other bakes of the same object in the same file: replaced ones and interrupted ones of older settings.
+    With another .blend in the folder (Save As, a version-up) complete ones stay: it may be what that file plays."""
+    alone = all(other.name == owner_file for other in root.parent.glob("*.blend"))
     for manifest in list(manifests(root)):
+        if manifest.complete and not alone:
+            continue
         if manifest.id != keep and (manifest.owner_file, manifest.owner_object) == (owner_file, owner_object):
             remove(root, manifest.id, owner_file)

@@ -42,19 +42,36 @@ class Cage:
         return surface
 
 
+# The automatic resolution: cells enough to tell legs, trunk and ears apart, fewer where the body is so compact that its
+# inside would fill with tets that nobody sees move.
+AUTOMATIC_RESOLUTION = 24
+AUTOMATIC_TETS = 25_000
+_TRIAL_RESOLUTION = 12
+
+
 def build_cage(
-    rest: Any, triangles: Any, resolution: int = 24, *, separate_parts: bool = False, monitor: Any = None
+    rest: Any, triangles: Any, resolution: int = 0, *, separate_parts: bool = False, monitor: Any = None
 ) -> Cage:
     """A cage around any mesh: non-manifold, open, many shells, self-intersecting, with loose vertices.
 
-    rest (t, 3) metres, triangles (m, 3) indices; resolution is the number of cells along the longest side.
+    rest (t, 3) metres, triangles (m, 3) indices; resolution is the number of cells along the longest side, 0 for
+    an automatic one: 24, or fewer so that there are about 25,000 tets.
     separate_parts gives parts that are near each other but not connected (fingers, thighs) tets of their own.
     """
     rest = np.ascontiguousarray(rest, np.float64)
     triangles = np.ascontiguousarray(triangles, np.int32).reshape(-1, 3)
+    if resolution == 0:
+        resolution = _automatic_resolution(rest, triangles, monitor)
     native = module.Cage(rest, triangles, resolution, separate_parts, monitor)
     vertex_count, tet_count, surface_count = native.counts()
     vertices, tets = np.empty((vertex_count, 3)), np.empty((tet_count, 4), np.int32)
     binding, weights = np.empty(surface_count, np.int32), np.empty((surface_count, 4))
     native.read(vertices, tets, binding, weights)
     return Cage(vertices, tets, binding, weights, native=native)
+
+
+def _automatic_resolution(rest: Floats, triangles: Ints, monitor: Any) -> int:
+    """From a coarse trial: tets grow with the third power of the resolution, at most."""
+    _, tets, _ = module.Cage(rest, triangles, _TRIAL_RESOLUTION, False, monitor).counts()
+    affordable = int(_TRIAL_RESOLUTION * (AUTOMATIC_TETS / max(tets, 1)) ** (1 / 3))
+    return max(_TRIAL_RESOLUTION, min(AUTOMATIC_RESOLUTION, affordable))

@@ -79,6 +79,10 @@ class Enricher:
         monitor: Any = None,
     ) -> None:
         self.settings = settings or Settings()
+        if not (np.isfinite(frame_rate) and frame_rate > 0.0):
+            raise BadInput(f"The frame rate is {frame_rate}: give a number of frames a second.")
+        if follow is not None and not (np.min(follow, initial=1.0) >= 0.0 and np.max(follow, initial=0.0) <= 1.0):
+            raise BadInput("Follow weights must lie between 0 (free) and 1 (follows exactly).")
         rest = np.ascontiguousarray(rest, np.float64)
         triangles = np.ascontiguousarray(triangles, np.int32).reshape(-1, 3)
         areas = np.empty(len(rest))
@@ -163,13 +167,13 @@ class Enricher:
 
     def surface(self, fitted: Floats, simulated: Floats, sampled: Any, amount: float = 1.0) -> Floats:
         """The surface (t, 3) of a simulated cage, with the detail of the input frame `sampled` (t, 3)."""
-        offset = simulated - fitted
+        offset = amount * (simulated - fitted)
         limit = self.settings.maximum_offset * self.size
         if limit > 0.0:
-            # leaves small offsets as they are and never exceeds the limit
+            # leaves small offsets as they are and keeps the cage within the limit
             ratio = np.linalg.norm(offset, axis=1, keepdims=True) / limit
             offset = offset / (1.0 + ratio**4) ** 0.25
-        moved = fitted + amount * offset if amount * offset.any() else fitted
+        moved = fitted + offset if offset.any() else fitted
         sampled = np.ascontiguousarray(sampled, np.float64)
         result = np.empty_like(sampled)
         module.apply_detail(

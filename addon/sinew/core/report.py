@@ -115,9 +115,9 @@ def build_report(shot: Shot, store: Store, enricher: Any, clock: Clock) -> dict[
             "simulated": int(sum(column("inverted"))),
             "samples_fitted": sum(value > 0 for value in column("fit_inverted")),
             "samples_simulated": sum(value > 0 for value in column("inverted")),
-            "samples_simulated_only": sum(
-                s > 0 and f == 0 for s, f in zip(column("inverted"), column("fit_inverted"), strict=True)
-            ),
+            # tets that are inside out where the fit has them right
+            "simulated_only": int(sum(column("inverted_only"))),
+            "samples_simulated_only": sum(value > 0 for value in column("inverted_only")),
         },
         "repaired_tets": {"total": int(sum(column("repaired"))), "max": int(max(column("repaired"), default=0))},
         "newton_rounds": {"total": int(sum(column("rounds"))), "max": int(max(column("rounds"), default=0))},

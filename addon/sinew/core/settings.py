@@ -29,15 +29,19 @@ def _setting(
 class Settings:
     """Settings of one bake. Make changed ones with `replace` or `from_text`, which check them."""
 
-    resolution: int = _setting(24, "Cells of the cage along the longest side of the mesh", low=2, high=256)
+    resolution: int = _setting(
+        0, "Cells of the cage along the longest side; 0 is automatic: 24, fewer for compact bodies", low=0, high=256
+    )
     separate_parts: bool = _setting(
         False, "Give parts that are near each other but not connected (fingers, thighs) a cage of their own"
     )
     jiggle: float = _setting(3.0, "How fast free parts swing", low=0.05, high=100.0, unit="Hz")
     settle: float = _setting(0.7, "Time after which a swing has died down to 5 %", low=0.01, high=60.0, unit="s")
-    amount: float = _setting(1.0, "How much of the simulated motion is used; 0 is the input", low=0.0, high=2.0)
+    amount: float = _setting(
+        1.0, "How much of the motion is used, times the object property sinew_amount; 0 is the input", low=0.0, high=2.0
+    )
     maximum_offset: float = _setting(
-        0.0, "Largest distance from the input as a fraction of size; 0 is no limit", low=0.0, high=10.0
+        0.0, "Soft limit of the distance from the input, as a fraction of size; 0 is none", low=0.0, high=10.0
     )
     keep_pose: float = _setting(
         1.0, "How much the flesh keeps the animated pose instead of sagging and relaxing", low=0.0, high=1.0
@@ -55,7 +59,9 @@ class Settings:
     frame_end: int | None = _setting(None, "Last frame of the bake; none is the scene's", low=-1048574, high=1048574)
     samples: int = _setting(1, "Samples of the input in each frame, for motion blur and fast motion", choices=(1, 2, 4))
     preroll: int = _setting(0, "Frames simulated before the first one", low=0, high=1000)
-    detail: bool = _setting(True, "Carry detail finer than the cage over to the result; turn off for noisy scans")
+    detail: bool = _setting(
+        True, "Carry detail finer than the cage over to the result; off for noisy scans, then nothing follows exactly"
+    )
     smoothing: float = _setting(
         0.002, "Length below which the fit of the cage is smooth, as a fraction of size", low=1e-6, high=1.0
     )
