@@ -209,6 +209,10 @@ def test_check_notices_what_has_changed(copy: Path, change: Any) -> None:
 
 def test_check_fails_on_missing_and_damaged_bakes(copy: Path) -> None:
     (bake,) = (copy.parent / "sinew").iterdir()
+    whole = (bake / "result.pc2").read_bytes()
+    (bake / "result.pc2").write_bytes(whole[:-100] + bytes(100))
+    result = run("check", copy)
+    assert result.returncode == 1 and "damaged at frame" in result.stdout
     with open(bake / "result.pc2", "r+b") as file:
         file.seek(16)
         file.write(struct.pack("<i", -1))
@@ -217,6 +221,15 @@ def test_check_fails_on_missing_and_damaged_bakes(copy: Path) -> None:
     shutil.rmtree(bake)
     result = run("check", copy)
     assert result.returncode == 1 and "missing" in result.stdout
+
+
+def test_a_version_up_keeps_its_bake_when_the_older_version_is_baked_again(copy: Path) -> None:
+    later = copy.with_name("later.blend")
+    shutil.copy(copy, later)
+    result = run("bake", copy, "--object", "Arm", "--set", "jiggle=2")
+    assert result.returncode == 0, result.stderr
+    assert run("check", later).returncode == 0
+    assert run("check", copy).returncode == 0
 
 
 def test_an_unchanged_file_keeps_its_bake_and_a_changed_one_switches(copy: Path) -> None:
