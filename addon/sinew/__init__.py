@@ -39,8 +39,14 @@ def __getattr__(name: str) -> Any:
 
 
 def register() -> None:
-    """Called by Blender. Setups are plain custom properties and playback is a stock modifier: nothing to register."""
+    """Called by Blender."""
+    from . import ui
+
+    ui.register()
 
 
 def unregister() -> None:
     """Called by Blender."""
+    from . import ui
+
+    ui.unregister()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +18,7 @@ from .core.report import Clock
 from .core.settings import Settings
 from .core.shot import Sample, Shot
 from .core.store import Store
-from .scene import playback, sample, setup, stack
+from .scene import fingerprint, playback, sample, setup, stack
 from .scene.errors import SceneError
 
 FOLLOW_GROUP = "Sinew Follow"
@@ -34,6 +35,78 @@ class Target:
         return self.blend.parent / "sinew"
 
 
+class ObjectBake:
+    """A bake of one object, from the first look at the scene to the modifier that plays it.
+
+    A context manager: inside, the object shows its input, frames are sampled and the current frame changes; on leaving,
+    the scene is as it was. It holds names only, so the scene may change while the work goes on elsewhere.
+    """
+
+    def __init__(self, name: str, values: dict[str, Any], target: Target) -> None:
+        """`values` go over the settings of the object's setup, if it has one."""
+        self.name = name
+        self.target = target
+        self.scene_name = setup.scene_name()
+        self.clock = Clock()
+        with _sentences():
+            ob = sample.find_object(name)
+            existing = setup.find(name)
+            self.settings = Settings().replace(existing.settings if existing else {}).replace(values)
+            self.previous = existing.bake if existing else ""
+            self._made_group = FOLLOW_GROUP not in ob.vertex_groups
+            self._sampler = _sampler(ob, self.settings)
+            self._sampler.__enter__()
+            try:
+                with self.clock.stage("rest"):
+                    self.shot = _shot(self._sampler, self.settings, target, make_group=True)
+                self._fingerprint: dict[str, str] = {}
+                self._vertices = len(ob.data.vertices)
+                self._place = self._sampler.place
+            except BaseException:
+                self._sampler.__exit__()
+                self.discard()
+                raise
+
+    def __enter__(self) -> ObjectBake:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._sampler.__exit__()
+        ob = setup.find_object(self.name, self.scene_name)
+        if ob is not None and error[:1] in ((), (None,)):
+            group = follow_group(ob, self.settings)
+            self._fingerprint = fingerprint.take(ob, group, self.shot.frame_start, self.shot.frame_end)
+
+    def samples(self) -> Iterator[Sample]:
+        """The frames, each when it is asked for."""
+        with _sentences():
+            for taken in self._sampler.frames():
+                yield Sample(*taken)
+
+    def discard(self) -> None:
+        """Takes back what the bake made in the scene, when nothing came of it."""
+        ob = setup.find_object(self.name, self.scene_name)
+        if self._made_group and ob is not None:
+            sample.remove_group(ob, FOLLOW_GROUP)
+
+    def attach(self, outcome: baking.Outcome) -> None:
+        """Plays the result on the object and keeps the setup, if the scene is still the one that was sampled."""
+        ob = setup.find_object(self.name, self.scene_name)
+        if ob is None or ob.type != "MESH" or len(ob.data.vertices) != self._vertices:
+            raise BadInput(f'"{self.name}" was deleted, renamed or edited during the bake: bake again.')
+        playback.attach(
+            ob,
+            outcome.folder / "result.pc2",
+            place=min(self._place, len(stack.others(ob))),
+            first_frame=self.shot.first_frame,
+            frame_start=self.shot.frame_start,
+            frame_end=self.shot.frame_end,
+            samples=self.settings.samples,
+        )
+        entry = setup.Setup(self.name, outcome.id, self.settings.changed(), self._fingerprint)
+        setup.save(entry, self.scene_name)
+
+
 def bake_object(
     name: str,
     values: dict[str, Any],
@@ -44,39 +117,47 @@ def bake_object(
 
     The open file gets its setup and modifier only after the bake is complete; nothing is saved.
     """
+    work = ObjectBake(name, values, target)
     try:
+        with work:
+            with work.clock.stage("checking"):
+                for taken in work.samples():  # a bad last frame is told before hours of work
+                    if progress:
+                        progress("Checking", taken.index + 1, work.shot.samples, -1.0)
+            outcome = baking.bake(
+                work.shot, work.samples(), target.root, previous=work.previous, progress=progress, clock=work.clock
+            )
+    except BaseException:
+        work.discard()
+        raise
+    with _sentences():
+        work.attach(outcome)
+    return outcome
+
+
+def make_follow_group(name: str, values: dict[str, Any]) -> str:
+    """Writes the automatic follow weights into a vertex group that the artist can paint on. The group's name."""
+    with _sentences():
         ob = sample.find_object(name)
-        had_group = FOLLOW_GROUP in ob.vertex_groups
-        existing = setup.find(name)
-        settings = Settings().replace(existing.settings if existing else {}).replace(values)
-        previous = existing.bake if existing else ""
-        clock = Clock()
-        try:
-            with _sampler(ob, settings) as sampler:
-                with clock.stage("rest"):
-                    shot = _shot(sampler, settings, target, make_group=True)
-                with clock.stage("checking"):
-                    for checked, _ in enumerate(sampler.frames()):  # a bad last frame is told before hours of work
-                        if progress:
-                            progress("Checking", checked + 1, shot.samples, -1.0)
-                source = (Sample(*taken) for taken in sampler.frames())
-                outcome = baking.bake(shot, source, target.root, previous=previous, progress=progress, clock=clock)
-                place = sampler.place
-        except BaseException:
-            if not had_group:
-                sample.remove_group(ob, FOLLOW_GROUP)
-            raise
-        playback.attach(
-            ob,
-            outcome.folder / "result.pc2",
-            place=place,
-            first_frame=shot.first_frame,
-            frame_start=shot.frame_start,
-            frame_end=shot.frame_end,
-            samples=settings.samples,
-        )
-        setup.save(setup.Setup(name, outcome.id, settings.changed()))
-        return outcome
+        with _sampler(ob, Settings().replace(values)) as sampler:
+            rest = sampler.rest()
+            if not rest.base_first:
+                raise BadInput(f'A modifier of "{name}" makes new vertices first: paint a follow group by hand.')
+            if not sample.write_group(ob, FOLLOW_GROUP, _automatic(rest)):
+                raise BadInput(f'"{name}" is linked and cannot keep a vertex group: make it in its own file.')
+    return FOLLOW_GROUP
+
+
+def follow_group(ob: Any, settings: Settings) -> str:
+    """The vertex group that a bake follows; "" when it makes one."""
+    return settings.follow_group or (FOLLOW_GROUP if FOLLOW_GROUP in ob.vertex_groups else "")
+
+
+@contextlib.contextmanager
+def _sentences() -> Iterator[None]:
+    """Errors of the scene become ours."""
+    try:
+        yield
     except SceneError as error:
         raise BadInput(str(error)) from error
 
@@ -143,10 +224,9 @@ def _shot(sampler: sample.Sampler, settings: Settings, target: Target, *, make_g
     """What to bake. `make_group`: automatic follow weights become a vertex group that the artist can paint on."""
     rest = sampler.rest()
     ob = sampler.ob
-    group = settings.follow_group or (FOLLOW_GROUP if FOLLOW_GROUP in ob.vertex_groups else "")
+    group = follow_group(ob, settings)
     if not group:
-        bones = [Segment(bone.name, bone.head, bone.tail, bone.parent, bone.is_leaf) for bone in rest.bones]
-        follow = automatic_follow(rest.positions, rest.triangles, rest.edges, bones, rest.skin)
+        follow = _automatic(rest)
         if make_group and rest.base_first and sample.write_group(ob, FOLLOW_GROUP, follow):
             group = FOLLOW_GROUP
     if group:
@@ -172,6 +252,11 @@ def _shot(sampler: sample.Sampler, settings: Settings, target: Target, *, make_g
         build=engine.build,
         warnings=tuple(sampler.warnings),
     )
+
+
+def _automatic(rest: sample.Rest) -> Any:
+    bones = [Segment(bone.name, bone.head, bone.tail, bone.parent, bone.is_leaf) for bone in rest.bones]
+    return automatic_follow(rest.positions, rest.triangles, rest.edges, bones, rest.skin)
 
 
 def setups() -> Iterator[setup.Setup]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import bpy
@@ -35,3 +36,22 @@ def move_modifier(ob: Any, modifier: Any, index: int) -> None:
 def is_pinned_last(modifier: Any) -> bool:
     """Whether the modifier stays at the end of the stack whatever is added (4.2 and later)."""
     return bool(getattr(modifier, "use_pin_to_last", False))
+
+
+def action_curves(action: Any) -> Iterator[Any]:
+    """All animation curves of an action."""
+    if getattr(action, "layers", None):  # 4.4 and later
+        for layer in action.layers:
+            for strip in layer.strips:
+                for bag in strip.channelbags:
+                    yield from bag.fcurves
+    elif hasattr(action, "fcurves"):
+        yield from action.fcurves
+
+
+def draw_progress(layout: Any, factor: float, text: str) -> None:
+    """A progress bar, or its text where Blender has none."""
+    if hasattr(layout, "progress"):  # 4.0 and later
+        layout.progress(factor=factor, text=text)
+    else:
+        layout.label(text=text, icon="TIME")

@@ -1,0 +1,185 @@
+"""Properties > Physics > Sinew."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from ...scene import compat, setup, stack
+from .. import job_operator
+from . import operators, properties, state
+
+_ICONS = {state.NOTHING: "RADIOBUT_OFF", state.BAKED: "CHECKMARK", state.STALE: "FILE_REFRESH", state.LOST: "ERROR"}
+
+
+class _Physics:
+    bl_space_type = "PROPERTIES"
+    bl_region_type = "WINDOW"
+    bl_context = "physics"
+    bl_options: Any = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        return context.object is not None and context.object.type == "MESH"
+
+
+class _OfSetup(_Physics):
+    bl_parent_id = "SINEW_PT_enrich"
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        return super().poll(context) and operators.active_item(context) is not None
+
+    def columns(self: Any, context: Any) -> tuple[Any, Any]:
+        """The layout, and the setup whose values it shows."""
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        layout.enabled = not job_operator.is_running(context.object.name)
+        return layout, operators.active_item(context)
+
+
+class SINEW_PT_enrich(_Physics, bpy.types.Panel):
+    bl_label = "Sinew"
+    bl_options: Any = set()
+
+    def draw(self: Any, context: Any) -> None:
+        layout, scene, ob = self.layout, context.scene, context.object
+        if setup.find_of(ob, scene) is None:
+            layout.operator("sinew.add", icon="ADD")
+            return
+        item = operators.active_item(context)
+        if item is None:
+            # Stored by a script or by the command. Drawing must not change anything, so a timer does.
+            if not bpy.app.timers.is_registered(properties.refresh):
+                bpy.app.timers.register(properties.refresh, first_interval=0.0)
+            return
+        baking = job_operator.is_running(ob.name)
+        now = None if baking else state.of(item)
+        self._draw_state(context, layout, now)
+
+        row = layout.row(align=True)
+        row.scale_y = 1.4
+        if baking:
+            row.operator("sinew.cancel", icon="CANCEL")
+        else:
+            row.operator("sinew.bake", icon="PHYSICS", text="Bake")
+            row.operator("sinew.delete_bake", icon="TRASH", text="Delete Bake")
+        self._draw_switch(layout, ob)
+
+        column = layout.column()
+        column.use_property_split = True
+        column.use_property_decorate = False
+        column.enabled = not baking
+        for name in ("jiggle", "settle", "amount", "keep_pose", "resolution"):
+            column.prop(item, name, slider=name in ("amount", "keep_pose"))
+        _draw_follow(column, item, ob)
+
+        if now is not None:
+            _draw_report(layout, context, now)
+        layout.separator()
+        layout.operator("sinew.remove", icon="X")
+
+    def _draw_state(self, context: Any, layout: Any, now: state.State | None) -> None:
+        box = layout.box().column(align=True)
+        width = context.region.width
+        if now is None:
+            compat.draw_progress(box, *job_operator.progress())
+            return
+        _draw_text(box, now.text, _ICONS[now.kind], width)
+        message = job_operator.running.message
+        if message and job_operator.running.failed:
+            _draw_text(box, message, "ERROR", width)
+        elif message:
+            _draw_text(box, message, "INFO", width)
+        if not bpy.data.filepath:
+            _draw_text(box, "Save the file first: the bake lies in a folder beside it", "INFO", width)
+
+    def _draw_switch(self, layout: Any, ob: Any) -> None:
+        modifier = stack.own_modifier(ob)
+        row = layout.row(align=True)
+        shown = modifier is not None and modifier.show_viewport
+        row.operator("sinew.show", text="Input", depress=modifier is not None and not shown).result = False
+        row.operator("sinew.show", text="Result", depress=shown).result = True
+
+
+def _draw_text(layout: Any, text: str, icon: str, width: int) -> None:
+    """A sentence in as many lines as it needs."""
+    for index, line in enumerate(state.wrapped(text, width)):
+        layout.label(text=line, icon=icon if index == 0 else "BLANK1")
+
+
+def _draw_follow(column: Any, item: Any, ob: Any) -> None:
+    column.prop_search(item, "follow_group", ob, "vertex_groups", text="Follow")
+    row = column.row(align=True).split(factor=0.4, align=True)
+    row.label(text="")
+    buttons = row.row(align=True)
+    buttons.operator("sinew.make_follow_group", icon="GROUP_VERTEX")
+    buttons.operator("sinew.paint_follow_group", icon="WPAINT_HLT")
+
+
+def _draw_report(layout: Any, context: Any, now: state.State) -> None:
+    if not now.report and not now.notes:
+        return
+    box = layout.box().column(align=True)
+    box.label(text="Last bake")
+    for line in now.report:
+        _draw_text(box, line, "BLANK1", context.region.width)
+    for note in now.notes:
+        _draw_text(box, note, "INFO", context.region.width)
+
+
+class SINEW_PT_frames(_OfSetup, bpy.types.Panel):
+    bl_label = "Frames"
+
+    def draw(self, context: Any) -> None:
+        layout, item = self.columns(context)
+        for name in ("frame_start", "frame_end"):
+            _draw_optional(layout, item, name)
+        layout.prop(item, "preroll")
+        layout.row().prop(item, "samples", expand=True)
+
+
+class SINEW_PT_advanced(_OfSetup, bpy.types.Panel):
+    bl_label = "Advanced"
+
+    def draw(self, context: Any) -> None:
+        layout, item = self.columns(context)
+        column = layout.column()
+        for name in ("balance", "maximum_offset", "detail", "smoothing"):
+            column.prop(item, name)
+        _draw_optional(layout, item, "rest_frame")
+        _draw_optional(layout, item, "gravity")
+        column = layout.column(heading="Material")
+        for name in ("young", "poisson", "density"):
+            column.prop(item, name)
+        damping = column.column()
+        damping.active = item.young > 0.0
+        for name in ("damping_mass", "damping_stiffness"):
+            damping.prop(item, name)
+        column = layout.column()
+        for name in ("energy", "scheme", "substeps", "newton_rounds"):
+            column.prop(item, name)
+
+
+def _draw_optional(layout: Any, item: Any, name: str) -> None:
+    """A value that is the scene's unless its box is ticked."""
+    row = layout.row(heading=properties.label(name))
+    row.prop(item, f"use_{name}", text="")
+    value = row.column() if name == "gravity" else row.row()
+    value.enabled = getattr(item, f"use_{name}")
+    value.prop(item, name, text="")
+
+
+CLASSES = (SINEW_PT_enrich, SINEW_PT_frames, SINEW_PT_advanced)
+
+
+def register() -> None:
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
+
+
+def unregister() -> None:
+    for cls in reversed(CLASSES):
+        bpy.utils.unregister_class(cls)

@@ -1,0 +1,125 @@
+"""What the panel says about a setup: cheap enough to be asked at every redraw."""
+
+from __future__ import annotations
+
+import os
+import textwrap
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from ... import bake_object
+from ...core import disk
+from ...core.errors import Error
+from ...core.report import lines
+from ...core.settings import Settings
+from ...core.store import MANIFEST_LIMIT, Manifest, is_id
+from ...scene import fingerprint, playback, setup, stack
+from . import properties
+
+NOTHING, BAKED, STALE, LOST = "NOTHING", "BAKED", "STALE", "LOST"
+_KEPT = 1.0  # seconds for which a fingerprint is not taken again
+
+
+@dataclass(frozen=True)
+class State:
+    """How a setup stands: one of the four words above, a sentence, and the lines of the last report."""
+
+    kind: str
+    text: str
+    report: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+_fingerprints: dict[tuple[Any, ...], tuple[float, dict[str, str]]] = {}
+_manifests: dict[str, tuple[int, Manifest]] = {}
+
+
+def target() -> bake_object.Target | None:
+    """Where the open file keeps its bakes; None before it is saved for the first time."""
+    return bake_object.Target(Path(bpy.data.filepath)) if bpy.data.filepath else None
+
+
+def of(item: Any) -> State:
+    """The state of a setup that is not being baked."""
+    scene, ob = item.id_data, item.object
+    entry = setup.find_of(ob, scene)
+    where = target()
+    if entry is None or not entry.bake or where is None:
+        return State(NOTHING, "Not baked yet")
+    try:
+        manifest = _manifest(where.root, entry.bake)
+    except Error as error:
+        return State(LOST, str(error))
+    report, notes = _report(manifest)
+    modifier = stack.own_modifier(ob)
+    path = playback.cache_path(ob)
+    if modifier is None or path is None:
+        return State(LOST, f'The modifier "{stack.MODIFIER_NAME}" is gone: bake again', report, notes)
+    if not path.is_file():
+        return State(LOST, "The modifier's file is missing: bake again", report, notes)
+    settings = properties.settings_of(item)
+    reason = _changed_setting(settings, manifest) or _changed_scene(ob, scene, settings, entry)
+    if reason:
+        return State(STALE, f"{reason}: bake again", report, notes)
+    return State(BAKED, f"Baked, frames {manifest.frame_start} to {manifest.frame_end}", report, notes)
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """Lines that fit a region of that many pixels."""
+    scale = bpy.context.preferences.system.ui_scale or 1.0
+    return textwrap.wrap(text, max(20, int(width / (6.5 * scale)) - 8))
+
+
+def forget() -> None:
+    """Another file is open."""
+    _fingerprints.clear()
+    _manifests.clear()
+
+
+def _manifest(root: Path, bake: str) -> Manifest:
+    """Read again only when the file has changed."""
+    path = root / bake / "manifest.json"
+    with disk.sentences(path):
+        changed = os.stat(path).st_mtime_ns if is_id(bake) else 0
+    known = _manifests.get(str(path))
+    if known is None or known[0] != changed:
+        known = (changed, Manifest.from_json(disk.read_json(path, MANIFEST_LIMIT), root / bake))
+        _manifests[str(path)] = known
+    return known[1]
+
+
+def _report(manifest: Manifest) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    try:
+        text = lines(manifest.report)
+        return tuple(line for line in text[1:] if not line.startswith("note: ")), tuple(manifest.report["warnings"])
+    except (KeyError, TypeError, ValueError):
+        return (), ()  # of another version
+
+
+def _changed_setting(settings: Settings, manifest: Manifest) -> str:
+    for name, value in settings.as_dict().items():
+        # The range counts as it is, whether the scene's or its own: the fingerprint has it.
+        if name not in ("frame_start", "frame_end") and manifest.settings.get(name) != value:
+            return f"{properties.label(name)} has changed"
+    return ""
+
+
+def _changed_scene(ob: Any, scene: Any, settings: Settings, entry: setup.Setup) -> str:
+    start = scene.frame_start if settings.frame_start is None else settings.frame_start
+    end = scene.frame_end if settings.frame_end is None else settings.frame_end
+    group = bake_object.follow_group(ob, settings)
+    key = (scene.name, ob.name, group, start, end)
+    now = time.monotonic()
+    known = _fingerprints.get(key)
+    if known is None or now - known[0] > _KEPT:
+        begin = time.monotonic()
+        known = (now, fingerprint.take(ob, group, start, end, scene))
+        # What takes long is asked for less often: one part in fifty of the time at most.
+        known = (now + 50 * (time.monotonic() - begin), known[1])
+        _fingerprints[key] = known
+    found = fingerprint.changed(entry.fingerprint, known[1])
+    return found[0] if found else ""

@@ -1,0 +1,275 @@
+"""The one way in which long work runs in a window.
+
+    sampling    modal: one step of the scene a tick, everything else waits, Esc cancels
+    working     a thread; the artist goes on, a timer watches, and Cancel in the panel stops it
+    finishing   the result is written back, by name, if the scene is still the one that was sampled
+
+In the background, or called from a script, `execute` does the same in one go. There is one piece of work at a time.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Protocol
+
+import bpy
+
+from ..core.errors import Cancelled, Error
+from ..core.job import Job
+
+_TICK = 0.01  # seconds between two steps of sampling
+_WATCH = 0.25  # seconds between two looks at the thread
+_PATIENCE = 60.0  # seconds to wait for a thread that was told to stop
+
+
+class Work(Protocol):
+    """What an operator hands over: it holds names, never pointers into the scene."""
+
+    title: str
+    object_name: str
+    job: Job | None
+    sampled: int
+    total: int
+
+    def step(self) -> bool:
+        """One short piece of the sampling. False when it is over; the scene is then as it was."""
+
+    def abandon(self) -> None:
+        """Stops sampling and puts the scene back, if that has not happened yet."""
+
+    def is_welcome(self) -> str:
+        """Why the result can no longer be used, or ""."""
+
+    def finish(self, outcome: Any) -> str:
+        """Writes the result back. A sentence for the artist."""
+
+    def discard(self) -> None:
+        """Takes back what was made in the scene, when nothing comes of the work."""
+
+
+class _Running:
+    """The work that is under way, and how the last one ended."""
+
+    work: Work | None = None
+    sampling = False
+    message = ""
+    failed = False
+
+
+running = _Running()
+
+
+def is_running(object_name: str = "") -> bool:
+    return running.work is not None and object_name in ("", running.work.object_name)
+
+
+def progress() -> tuple[float, str]:
+    """How far the work is, 0 to 1, and as a text."""
+    work = running.work
+    if work is None:
+        return 0.0, ""
+    if running.sampling or work.job is None:
+        return work.sampled / max(1, work.total), f"Sampling {work.sampled} / {work.total}"
+    stage, done, total, left = work.job.progress
+    text = f"{stage.capitalize()} {done} / {total}"
+    if left >= 0:
+        minutes, seconds = divmod(round(left), 60)
+        text += f", {minutes} min {seconds:02d} s left" if minutes else f", {seconds} s left"
+    return done / max(1, total), text
+
+
+class JobOperator:
+    """Base of operators that do long work. `bl_options` should hold UNDO."""
+
+    _timer: Any = None
+
+    def prepare(self, context: Any) -> Work:
+        """Checks everything and begins. Raises `Error` with the scene untouched."""
+        raise NotImplementedError
+
+    def invoke(self: Any, context: Any, event: Any) -> Any:
+        if bpy.app.background or context.window is None:
+            return self.execute(context)
+        if self._begin(context) is None:
+            return {"CANCELLED"}
+        self._timer = context.window_manager.event_timer_add(_TICK, window=context.window)
+        context.window_manager.modal_handler_add(self)
+        context.window.cursor_modal_set("WAIT")
+        return {"RUNNING_MODAL"}
+
+    def modal(self: Any, context: Any, event: Any) -> Any:
+        work = running.work
+        if work is None:
+            self._leave(context)  # it was stopped from elsewhere: another file, the add-on was disabled
+            return {"CANCELLED"}
+        if event.type == "ESC" and event.value == "PRESS":
+            self._leave(context)
+            stop("Stopped: the frames that are finished stay, bake again to continue.")
+            self.report({"INFO"}, running.message)
+            return {"CANCELLED"}
+        if event.type != "TIMER":
+            return {"RUNNING_MODAL"}
+        try:
+            more = work.step()
+        except Error as error:
+            self._leave(context)
+            stop(str(error), failed=True)
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        except BaseException:
+            self._leave(context)
+            stop("Sinew met an error of its own: see the console.", failed=True)
+            raise
+        _show()
+        if more:
+            return {"RUNNING_MODAL"}
+        self._leave(context)
+        running.sampling = False
+        bpy.app.timers.register(watch, first_interval=_WATCH)
+        return {"FINISHED"}
+
+    def execute(self: Any, context: Any) -> Any:
+        work = self._begin(context)
+        if work is None:
+            return {"CANCELLED"}
+        try:
+            while work.step():
+                pass
+            if work.job is not None:
+                work.job.wait()
+                work.job.result()
+            _finish()
+        except Error as error:
+            stop(str(error), failed=True)
+        except BaseException:
+            stop("Stopped.", failed=True)
+            raise
+        running.sampling = False
+        self.report({"ERROR" if running.failed else "INFO"}, running.message)
+        return {"CANCELLED" if running.failed else "FINISHED"}
+
+    def cancel(self: Any, context: Any) -> None:
+        """Blender ends a modal operator so when its window closes."""
+        self._leave(context)
+        stop("Stopped: the window was closed.")
+
+    def _begin(self: Any, context: Any) -> Work | None:
+        if running.work is not None:
+            self.report({"ERROR"}, "A bake is running: wait for it, or cancel it.")
+            return None
+        running.message, running.failed = "", False
+        try:
+            running.work = self.prepare(context)
+        except Error as error:
+            running.message, running.failed = str(error), True
+            self.report({"ERROR"}, str(error))
+            return None
+        running.sampling = True
+        return running.work
+
+    def _leave(self: Any, context: Any) -> None:
+        if self._timer is not None:
+            context.window_manager.event_timer_remove(self._timer)
+            self._timer = None
+            if context.window is not None:
+                context.window.cursor_modal_restore()
+
+
+def stop(message: str, *, failed: bool = False) -> None:
+    """Ends the work that is under way, waits for its thread and takes back what it made in the scene."""
+    work, running.work = running.work, None
+    sampling, running.sampling = running.sampling, False
+    if work is None:
+        return
+    if work.job is not None:
+        work.job.cancel()
+        work.job.wait(_PATIENCE)
+        message = _kept(work.job, message)
+    work.abandon()
+    if sampling:  # later the artist may have gone on from what was made
+        work.discard()
+    running.message, running.failed = message, failed
+    _show()
+
+
+def request_stop() -> None:
+    """Asks the thread to stop; the timer sees it end."""
+    if running.work is not None and running.work.job is not None:
+        running.work.job.cancel()
+
+
+def watch() -> float | None:
+    """Called by a timer while the thread works. The seconds until the next call, or None when it is over."""
+    work = running.work
+    if work is None or work.job is None:
+        return None
+    unwelcome = work.is_welcome()
+    if unwelcome and not work.job.ended:
+        stop(unwelcome, failed=True)
+        return None
+    if not work.job.ended:
+        _show()
+        return _WATCH
+    _finish()
+    bpy.ops.ed.undo_push(message=work.title)
+    _show()
+    return None
+
+
+def _finish() -> None:
+    """The thread has ended: writes its result back, or says why there is none."""
+    work, running.work = running.work, None
+    if work is None or work.job is None:
+        return
+    running.failed = False
+    try:
+        running.message = work.finish(work.job.result())
+    except Cancelled as error:
+        running.message = str(error)
+    except Error as error:
+        running.message, running.failed = str(error), True
+    except Exception:
+        running.message, running.failed = "Sinew met an error of its own: see the console.", True
+        raise
+
+
+def _kept(job: Job, message: str) -> str:
+    return str(job.error) if isinstance(job.error, Cancelled) else message
+
+
+def _show() -> None:
+    """Brings panel and status bar up to date."""
+    text = f"Sinew: {progress()[1]}" + (" (Esc to stop)" if running.sampling else "") if running.work else None
+    manager = bpy.context.window_manager
+    for window in manager.windows if manager is not None else ():
+        window.workspace.status_text_set(text)
+        for area in window.screen.areas:
+            if area.type in ("PROPERTIES", "STATUSBAR"):
+                area.tag_redraw()
+
+
+@bpy.app.handlers.persistent
+def _before_load(*_: object) -> None:
+    stop("Stopped: another file was opened.")
+    running.message = ""
+
+
+def register() -> None:
+    bpy.app.handlers.load_pre.append(_before_load)
+
+
+def unregister() -> None:
+    stop("Stopped: Sinew was disabled.")
+    if _before_load in bpy.app.handlers.load_pre:
+        bpy.app.handlers.load_pre.remove(_before_load)
+    if bpy.app.timers.is_registered(watch):
+        bpy.app.timers.unregister(watch)
+
+
+def wait_until_over(seconds: float) -> bool:
+    """For scripts and tests: whether the work that is under way came to its end within that time."""
+    end = time.monotonic() + seconds
+    while running.work is not None and time.monotonic() < end:
+        if watch() is not None:
+            time.sleep(0.05)
+    return running.work is None

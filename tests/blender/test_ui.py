@@ -1,0 +1,308 @@
+"""What the artist clicks, called by name: add, change, bake, look, cancel, delete."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+import scenes
+import sinew
+from inside import load, save, shown_at
+from sinew.core import bakes
+from sinew.core.settings import Settings
+from sinew.scene import setup
+from sinew.ui import job_operator
+from sinew.ui.enrich import operators, properties, state
+
+FRAMES = 10
+
+
+@pytest.fixture
+def registered() -> Iterator[None]:
+    sinew.register()
+    yield
+    sinew.unregister()
+
+
+@pytest.fixture
+def arm(registered: None, tmp_path: Path) -> Any:
+    """An animated arm in a saved file, active, with a quick setup."""
+    scenes.reset_scene()
+    scenes.build_two_bone_arm(frames=FRAMES)
+    save(tmp_path / "arm.blend")
+    ob = activate("Arm")
+    assert bpy.ops.sinew.add() == {"FINISHED"}
+    item = bpy.context.scene.sinew.setups[0]
+    item.resolution, item.substeps = 5, 1
+    return ob
+
+
+def activate(name: str) -> Any:
+    bpy.context.view_layer.objects.active = bpy.data.objects[name]
+    return bpy.data.objects[name]
+
+
+def item() -> Any:
+    return properties.find(bpy.context.scene, bpy.context.object)
+
+
+def state_now() -> state.State:
+    state.forget()
+    return state.of(item())
+
+
+def sampled_work() -> operators.BakeWork:
+    """A bake as the modal operator drives it, at the moment when sampling is over."""
+    where = state.target()
+    assert where is not None
+    work = operators.BakeWork("Arm", where)
+    job_operator.running.work = work
+    while work.step():
+        pass
+    return work
+
+
+def test_every_setting_is_a_property_with_its_default_and_a_tooltip(arm: Any) -> None:
+    bpy.ops.sinew.remove()
+    bpy.ops.sinew.add()
+    group = item().bl_rna.properties
+    for name, value in Settings().as_dict().items():
+        assert len(group[name].description) > 8, name
+        if value is None:
+            assert not getattr(item(), f"use_{name}") and len(group[f"use_{name}"].description) > 8
+        else:
+            assert str(getattr(item(), name)) == str(value) or getattr(item(), name) == pytest.approx(value), name
+
+
+def test_what_the_panel_writes_is_what_the_command_reads(arm: Any) -> None:
+    item().jiggle, item().energy, item().samples = 4.5, "stvk", "2"
+    item().use_rest_frame = True
+    item().rest_frame = 7
+    entry = setup.find("Arm")
+    assert entry is not None
+    expected = {"resolution": 5, "substeps": 1, "jiggle": 4.5, "energy": "stvk", "samples": 2, "rest_frame": 7}
+    assert entry.settings == expected
+    item().use_rest_frame = False
+    entry = setup.find("Arm")
+    assert entry is not None and "rest_frame" not in entry.settings
+
+
+def test_a_frame_range_can_never_be_empty(arm: Any) -> None:
+    item().frame_start, item().frame_end = 4, 8
+    item().frame_start = 9
+    assert (item().frame_start, item().frame_end) == (9, 9)
+    item().frame_end = 2
+    assert (item().frame_start, item().frame_end) == (2, 2)
+
+
+def test_setups_survive_save_and_load(arm: Any, tmp_path: Path) -> None:
+    item().settle = 1.25
+    save(tmp_path / "again.blend")
+    load(tmp_path / "again.blend")
+    activate("Arm")
+    assert item().settle == pytest.approx(1.25) and item().object == bpy.data.objects["Arm"]
+
+
+def test_a_setup_that_the_command_stored_shows_after_loading(arm: Any, tmp_path: Path) -> None:
+    bpy.ops.sinew.remove()
+    assert len(bpy.context.scene.sinew.setups) == 0
+    setup.save(setup.Setup("Arm", "", {"jiggle": 6.0}))
+    save(tmp_path / "again.blend")
+    load(tmp_path / "again.blend")
+    activate("Arm")
+    assert item().jiggle == 6.0
+
+
+def test_bake_plays_and_leaves_the_frame_and_the_modifiers(arm: Any) -> None:
+    bpy.context.scene.frame_set(4)
+    before = [(modifier.name, modifier.show_viewport) for modifier in arm.modifiers]
+    assert state_now().kind == state.NOTHING
+    assert bpy.ops.sinew.bake() == {"FINISHED"}
+    assert bpy.context.scene.frame_current == 4
+    assert [(modifier.name, modifier.show_viewport) for modifier in arm.modifiers] == [*before, ("Sinew", True)]
+    assert state_now().kind == state.BAKED and len(state_now().report) >= 3
+    added = 0.0
+    for frame in range(1, FRAMES + 1):
+        bpy.ops.sinew.show(result=True)
+        result = shown_at(arm, frame)
+        bpy.ops.sinew.show(result=False)
+        assert not arm.modifiers["Sinew"].show_viewport and not arm.modifiers["Sinew"].show_render
+        added = max(added, float(np.abs(result - shown_at(arm, frame)).max()))
+    assert added > 1e-3
+
+
+def test_the_panel_says_what_made_a_bake_stale(arm: Any) -> None:
+    bpy.ops.sinew.bake()
+    scene = bpy.context.scene
+    assert state_now().kind == state.BAKED
+
+    def stale_text() -> str:
+        now = state_now()
+        assert now.kind == state.STALE
+        return now.text
+
+    item().jiggle = 5.0
+    assert stale_text().startswith("Jiggle")
+    item().jiggle = 3.0
+    scene.render.fps = 30
+    assert "frame rate" in stale_text()
+    scene.render.fps = 24
+    scene.frame_end = FRAMES - 2
+    assert "frame range" in stale_text()
+    scene.frame_end = FRAMES
+    rig = next(modifier.object for modifier in arm.modifiers if modifier.type == "ARMATURE")
+    bone = rig.pose.bones[-1]
+    bone.rotation_mode = "XYZ"
+    bone.keyframe_insert("rotation_euler", frame=5)
+    assert "animation" in stale_text()
+    assert bpy.ops.sinew.bake() == {"FINISHED"}
+    assert state_now().kind == state.BAKED
+    arm.vertex_groups["Sinew Follow"].add([0], 0.123, "REPLACE")
+    assert "weights" in stale_text()
+    arm.data.vertices[0].co.x += 0.01
+    assert "mesh" in stale_text()
+    arm.modifiers[0].show_render = False
+    assert "modifiers" in stale_text()
+
+
+def test_a_lost_bake_folder_is_told(arm: Any, tmp_path: Path) -> None:
+    bpy.ops.sinew.bake()
+    (tmp_path / "sinew").rename(tmp_path / "elsewhere")
+    assert state_now().kind == state.LOST
+    (tmp_path / "elsewhere").rename(tmp_path / "sinew")
+    assert state_now().kind == state.BAKED
+
+
+def test_delete_bake_removes_one_modifier_and_its_driver(arm: Any) -> None:
+    before = [modifier.name for modifier in arm.modifiers]
+    bpy.ops.sinew.bake()
+    assert bpy.ops.sinew.delete_bake() == {"FINISHED"}
+    assert [modifier.name for modifier in arm.modifiers] == before
+    assert arm.animation_data is None or len(arm.animation_data.drivers) == 0
+    assert state_now().kind == state.NOTHING and item() is not None
+    assert not bpy.ops.sinew.delete_bake.poll()
+
+
+def test_a_file_that_was_never_saved_cannot_be_baked(registered: None) -> None:
+    bpy.ops.wm.read_homefile(use_empty=True)
+    scenes.build_two_bone_arm(frames=4)
+    activate("Arm")
+    bpy.ops.sinew.add()
+    assert not bpy.ops.sinew.bake.poll()
+
+
+def test_bad_input_is_told_and_leaves_the_scene(arm: Any) -> None:
+    item().follow_group = "No such group"
+    bpy.context.scene.frame_set(3)
+    with pytest.raises(RuntimeError, match="No such group"):
+        bpy.ops.sinew.bake()
+    assert "No such group" in job_operator.running.message and job_operator.running.failed
+    assert not job_operator.is_running()
+    assert [modifier.name for modifier in arm.modifiers] == ["Armature"] and bpy.context.scene.frame_current == 3
+    assert arm.modifiers["Armature"].show_viewport
+
+
+def test_a_follow_group_is_made_and_followed(arm: Any) -> None:
+    assert not bpy.ops.sinew.paint_follow_group.poll()
+    assert bpy.ops.sinew.make_follow_group() == {"FINISHED"}
+    assert item().follow_group in arm.vertex_groups
+    assert bpy.ops.sinew.paint_follow_group() == {"FINISHED"}
+    assert arm.mode == "WEIGHT_PAINT" and arm.vertex_groups.active.name == item().follow_group
+    assert bpy.ops.sinew.bake() == {"FINISHED"}
+    bpy.ops.object.mode_set(mode="OBJECT")
+
+
+def test_after_sampling_the_scene_is_free_and_the_result_arrives(arm: Any) -> None:
+    bpy.context.scene.frame_set(4)
+    sampled_work()
+    assert bpy.context.scene.frame_current == 4 and arm.modifiers["Armature"].show_viewport
+    assert not bpy.ops.sinew.bake.poll() and bpy.ops.sinew.cancel.poll()
+    bpy.context.scene.frame_set(6)  # the artist goes on
+    assert job_operator.wait_until_over(120)
+    assert not job_operator.running.failed, job_operator.running.message
+    assert "Sinew" in arm.modifiers and state_now().kind == state.BAKED
+    assert bpy.context.scene.frame_current == 6
+
+
+def test_cancel_keeps_finished_frames_and_bake_continues(arm: Any, tmp_path: Path) -> None:
+    item().resolution = 16
+    item().frame_end = bpy.context.scene.frame_end = 40
+    work = sampled_work()
+    assert work.job is not None
+    end = time.monotonic() + 60
+    while work.job.progress[1] < 3 and time.monotonic() < end:
+        time.sleep(0.02)
+    bpy.ops.sinew.cancel()
+    assert job_operator.wait_until_over(60)
+    assert "Sinew" not in arm.modifiers and state_now().kind == state.NOTHING
+    assert "kept" in job_operator.running.message and not job_operator.running.failed
+    (manifest,) = bakes.manifests(tmp_path / "sinew")
+    assert not manifest.complete
+    lines = (tmp_path / "sinew" / manifest.id / "frames.jsonl").read_text().splitlines()
+    finished = sum("frame" in json.loads(line) for line in lines)
+    assert 3 <= finished < 40
+    assert bpy.ops.sinew.bake() == {"FINISHED"}
+    entry = setup.find("Arm")
+    assert entry is not None and entry.bake == manifest.id
+
+
+def test_esc_while_sampling_restores_the_scene(arm: Any) -> None:
+    bpy.context.scene.frame_set(4)
+    where = state.target()
+    assert where is not None
+    work = operators.BakeWork("Arm", where)
+    job_operator.running.work, job_operator.running.sampling = work, True
+    assert work.step() and work.step()
+    job_operator.stop("Stopped.")
+    assert bpy.context.scene.frame_current == 4 and not job_operator.is_running()
+    assert arm.modifiers["Armature"].show_viewport and "Sinew Follow" not in arm.vertex_groups
+    assert bpy.ops.sinew.bake() == {"FINISHED"}
+
+
+def test_loading_another_file_stops_the_bake(arm: Any, tmp_path: Path) -> None:
+    job = sampled_work().job
+    load(tmp_path / "arm.blend")
+    assert job is not None and job.ended and not job_operator.is_running()
+    assert "Sinew" not in bpy.data.objects["Arm"].modifiers
+
+
+def test_deleting_the_object_stops_the_bake(arm: Any) -> None:
+    job = sampled_work().job
+    bpy.data.objects.remove(arm)
+    job_operator.watch()
+    assert job is not None and job.ended and not job_operator.is_running()
+    assert "deleted" in job_operator.running.message or "kept" in job_operator.running.message
+
+
+def test_disabling_the_addon_stops_the_bake_and_the_result_still_plays(arm: Any) -> None:
+    bpy.ops.sinew.bake()
+    baked = shown_at(arm, 6)
+    item().jiggle = 4.0
+    job = sampled_work().job
+    sinew.unregister()
+    try:
+        assert job is not None and job.ended and not job_operator.is_running()
+        assert np.array_equal(shown_at(arm, 6), baked)
+    finally:
+        sinew.register()
+
+
+def test_two_setups_bake_into_two_folders(arm: Any, tmp_path: Path) -> None:
+    copy = arm.copy()
+    copy.data = arm.data.copy()
+    bpy.context.scene.collection.objects.link(copy)
+    bpy.ops.sinew.bake()
+    activate(copy.name)
+    assert not bpy.ops.sinew.bake.poll()
+    bpy.ops.sinew.add()
+    item().resolution, item().substeps = 4, 1
+    assert bpy.ops.sinew.bake() == {"FINISHED"}
+    assert len(list(bakes.manifests(tmp_path / "sinew"))) == 2
+    activate("Arm")
+    assert item().resolution == 5 and state_now().kind == state.BAKED
