@@ -1,6 +1,6 @@
 # The verbs of Sinew. Each one installs what it needs first: `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-core test-native build wheel check bench bench-assets clean native-tests
+.PHONY: help demo test test-core test-native build wheel extension check bench bench-assets clean native-tests
 .PHONY: check-warnings check-cppcheck check-ruff check-types check-layers check-windows
 MAKEFLAGS += --no-print-directory
 
@@ -9,6 +9,7 @@ ENVIRONMENT := $(PYTHON3) tests/tools/environment.py
 SUITES := $(PYTHON3) tests/tools/suites.py
 TOOLS := build/env/tools/bin/python
 BPY := PYTHONPATH=addon:examples build/env/45/bin/python
+BLENDER_EXT = $(wildcard build/env/45/lib/python3*/site-packages/bpy/*/scripts/addons_core/bl_pkg/cli/blender_ext.py)
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 
 WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Werror
@@ -33,6 +34,7 @@ help:
 	@echo "make check         warnings, static analysis, types, layers, Windows compile"
 	@echo "make bench         times of the reference shot"
 	@echo "make bench-assets  bake every example model"
+	@echo "make extension     the zip to install in Blender, into build/"
 	@echo "make wheel         a wheel of the add-on's tree, into build/wheel/"
 	@echo "make clean         remove what was built here (environments stay in the user's cache)"
 
@@ -71,6 +73,12 @@ bench-assets:
 	@$(ENVIRONMENT) build bpy
 	@$(TOOLS) setup.py -q build_ext
 	$(BPY) tests/benchmark/bench_assets.py
+
+extension:
+	@$(ENVIRONMENT) build bpy
+	@$(TOOLS) setup.py -q build_ext
+	@$(TOOLS) tests/tools/extension.py
+	@build/env/45/bin/python $(BLENDER_EXT) validate build/sinew-$(VERSION).zip
 
 wheel:
 	@$(ENVIRONMENT) build

@@ -208,6 +208,21 @@ def test_bad_input_is_told_and_leaves_the_scene(arm: Any) -> None:
     assert arm.modifiers["Armature"].show_viewport
 
 
+def test_amount_can_be_keyframed(arm: Any) -> None:
+    assert bpy.ops.sinew.animate_amount() == {"FINISHED"}
+    for frame, amount in ((3, 0.0), (FRAMES, 1.0)):
+        arm["sinew_amount"] = amount
+        arm.keyframe_insert('["sinew_amount"]', frame=frame)
+    assert bpy.ops.sinew.bake() == {"FINISHED"}
+    added = []
+    for frame in (2, FRAMES):
+        bpy.ops.sinew.show(result=True)
+        result = shown_at(arm, frame)
+        bpy.ops.sinew.show(result=False)
+        added.append(float(np.abs(result - shown_at(arm, frame)).max()))
+    assert added[0] < 1e-6 and added[1] > 1e-3
+
+
 def test_a_follow_group_is_made_and_followed(arm: Any) -> None:
     assert not bpy.ops.sinew.paint_follow_group.poll()
     assert bpy.ops.sinew.make_follow_group() == {"FINISHED"}

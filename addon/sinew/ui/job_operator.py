@@ -52,6 +52,7 @@ class _Running:
 
     work: Work | None = None
     sampling = False
+    object_name = ""  # whose message it is
     message = ""
     failed = False
 
@@ -157,7 +158,7 @@ class JobOperator:
         if running.work is not None:
             self.report({"ERROR"}, "A bake is running: wait for it, or cancel it.")
             return None
-        running.message, running.failed = "", False
+        running.message, running.failed, running.object_name = "", False, context.object.name
         try:
             running.work = self.prepare(context)
         except Error as error:

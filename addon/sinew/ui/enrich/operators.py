@@ -12,7 +12,7 @@ from ... import bake_object
 from ...core.errors import BadInput, Error
 from ...core.job import Job
 from ...core.shot import Sample
-from ...scene import playback, setup, stack
+from ...scene import playback, sample, setup, stack
 from .. import job_operator
 from ..job_operator import JobOperator
 from . import properties, state
@@ -138,9 +138,9 @@ class BakeWork:
         if self.job.ended and self.job.error is not None:
             self.abandon()
             raise self.job.error
-        sample = next(self._samples, None)
-        if sample is not None:
-            self.job.put(sample)
+        taken = next(self._samples, None)
+        if taken is not None:
+            self.job.put(taken)
             self.sampled += 1
             return True
         self._leave(None)
@@ -299,7 +299,31 @@ class SINEW_OT_paint_follow_group(bpy.types.Operator):
         return {"FINISHED"}
 
 
+class SINEW_OT_animate_amount(bpy.types.Operator):
+    bl_idname = "sinew.animate_amount"
+    bl_label = "Animate Amount"
+    bl_description = "Give the object an Amount that can be keyframed or driven. It multiplies the one of the setup"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        if not _has_setup(cls, context):
+            return False
+        if context.object.library is not None:
+            cls.poll_message_set("The object is linked: make a library override first")
+            return False
+        return True
+
+    def execute(self, context: Any) -> Any:
+        context.object[sample.AMOUNT] = 1.0
+        limits = context.object.id_properties_ui(sample.AMOUNT)
+        told = "How much of the simulated motion is used"
+        limits.update(min=0.0, max=2.0, soft_max=1.0, default=1.0, description=told)
+        return {"FINISHED"}
+
+
 CLASSES = (
+    SINEW_OT_animate_amount,
     SINEW_OT_add,
     SINEW_OT_remove,
     SINEW_OT_bake,

@@ -6,7 +6,8 @@ from typing import Any
 
 import bpy
 
-from ...scene import compat, setup, stack
+from ... import bake_object
+from ...scene import compat, sample, setup, stack
 from .. import job_operator
 from . import operators, properties, state
 
@@ -72,14 +73,16 @@ class SINEW_PT_enrich(_Physics, bpy.types.Panel):
         column.use_property_split = True
         column.use_property_decorate = False
         column.enabled = not baking
-        for name in ("jiggle", "settle", "amount", "keep_pose", "resolution"):
-            column.prop(item, name, slider=name in ("amount", "keep_pose"))
+        for name in ("jiggle", "settle"):
+            column.prop(item, name)
+        _draw_amount(column, item, ob)
+        column.prop(item, "keep_pose", slider=True)
+        column.prop(item, "resolution")
         _draw_follow(column, item, ob)
 
-        if now is not None:
-            _draw_report(layout, context, now)
-        layout.separator()
-        layout.operator("sinew.remove", icon="X")
+    def draw_header_preset(self: Any, context: Any) -> None:
+        if setup.find_of(context.object, context.scene) is not None:
+            self.layout.operator("sinew.remove", text="", icon="X", emboss=False)
 
     def _draw_state(self, context: Any, layout: Any, now: state.State | None) -> None:
         box = layout.box().column(align=True)
@@ -88,11 +91,9 @@ class SINEW_PT_enrich(_Physics, bpy.types.Panel):
             compat.draw_progress(box, *job_operator.progress())
             return
         _draw_text(box, now.text, _ICONS[now.kind], width)
-        message = job_operator.running.message
-        if message and job_operator.running.failed:
-            _draw_text(box, message, "ERROR", width)
-        elif message:
-            _draw_text(box, message, "INFO", width)
+        last = job_operator.running
+        if last.message and last.object_name == context.object.name:
+            _draw_text(box, last.message, "ERROR" if last.failed else "INFO", width)
         if not bpy.data.filepath:
             _draw_text(box, "Save the file first: the bake lies in a folder beside it", "INFO", width)
 
@@ -110,24 +111,25 @@ def _draw_text(layout: Any, text: str, icon: str, width: int) -> None:
         layout.label(text=line, icon=icon if index == 0 else "BLANK1")
 
 
+def _draw_amount(column: Any, item: Any, ob: Any) -> None:
+    row = column.row(align=True)
+    row.prop(item, "amount", slider=True)
+    if sample.AMOUNT in ob:
+        row = column.row()
+        row.use_property_decorate = True  # the dot that sets a key
+        row.prop(ob, f'["{sample.AMOUNT}"]', text="Over Time", slider=True)
+    else:
+        row.operator("sinew.animate_amount", text="", icon="KEY_HLT")
+
+
 def _draw_follow(column: Any, item: Any, ob: Any) -> None:
     column.prop_search(item, "follow_group", ob, "vertex_groups", text="Follow")
+    used = bake_object.follow_group(ob, properties.settings_of(item))
     row = column.row(align=True).split(factor=0.4, align=True)
-    row.label(text="")
+    row.label(text="" if item.follow_group or not used else f"({used})")
     buttons = row.row(align=True)
-    buttons.operator("sinew.make_follow_group", icon="GROUP_VERTEX")
+    buttons.operator("sinew.make_follow_group", text="Make", icon="GROUP_VERTEX")
     buttons.operator("sinew.paint_follow_group", icon="WPAINT_HLT")
-
-
-def _draw_report(layout: Any, context: Any, now: state.State) -> None:
-    if not now.report and not now.notes:
-        return
-    box = layout.box().column(align=True)
-    box.label(text="Last bake")
-    for line in now.report:
-        _draw_text(box, line, "BLANK1", context.region.width)
-    for note in now.notes:
-        _draw_text(box, note, "INFO", context.region.width)
 
 
 class SINEW_PT_frames(_OfSetup, bpy.types.Panel):
@@ -147,7 +149,7 @@ class SINEW_PT_advanced(_OfSetup, bpy.types.Panel):
     def draw(self, context: Any) -> None:
         layout, item = self.columns(context)
         column = layout.column()
-        for name in ("balance", "maximum_offset", "detail", "smoothing"):
+        for name in ("separate_parts", "balance", "maximum_offset", "detail", "smoothing"):
             column.prop(item, name)
         _draw_optional(layout, item, "rest_frame")
         _draw_optional(layout, item, "gravity")
@@ -163,6 +165,23 @@ class SINEW_PT_advanced(_OfSetup, bpy.types.Panel):
             column.prop(item, name)
 
 
+class SINEW_PT_report(_OfSetup, bpy.types.Panel):
+    bl_label = "Last Bake"
+    bl_options: Any = set()
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        return super().poll(context) and bool(state.of(operators.active_item(context)).report)
+
+    def draw(self: Any, context: Any) -> None:
+        column = self.layout.column(align=True)
+        now = state.of(operators.active_item(context))
+        for line in now.report:
+            _draw_text(column, line, "BLANK1", context.region.width)
+        for note in now.notes:
+            _draw_text(column, note, "INFO", context.region.width)
+
+
 def _draw_optional(layout: Any, item: Any, name: str) -> None:
     """A value that is the scene's unless its box is ticked."""
     row = layout.row(heading=properties.label(name))
@@ -172,7 +191,7 @@ def _draw_optional(layout: Any, item: Any, name: str) -> None:
     value.prop(item, name, text="")
 
 
-CLASSES = (SINEW_PT_enrich, SINEW_PT_frames, SINEW_PT_advanced)
+CLASSES = (SINEW_PT_enrich, SINEW_PT_frames, SINEW_PT_advanced, SINEW_PT_report)
 
 
 def register() -> None:
