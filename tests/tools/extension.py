@@ -28,19 +28,26 @@ def files() -> list[Path]:
     )
 
 
-def main() -> None:
+def version() -> str:
+    with open(PACKAGE / "blender_manifest.toml", "rb") as file:
+        return str(tomllib.load(file)["version"])
+
+
+def pack(target: Path) -> None:
     missing = [name for name in NEEDED if not (PACKAGE / name).exists()]
     if missing:
         sys.exit(f"addon/sinew has no {missing[0]}: run `make extension`, which builds it first.")
-    with open(PACKAGE / "blender_manifest.toml", "rb") as file:
-        version = tomllib.load(file)["version"]
-    target = ROOT / "build" / f"sinew-{version}.zip"
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in files():
             entry = zipfile.ZipInfo(f"sinew/{path.relative_to(PACKAGE).as_posix()}")
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.external_attr = (0o100755 if ".so" in path.name else 0o100644) << 16
             archive.writestr(entry, path.read_bytes())
+
+
+def main() -> None:
+    target = ROOT / "build" / f"sinew-{version()}.zip"
+    pack(target)
     print(f"{target.relative_to(ROOT)}  {target.stat().st_size / 1e6:.1f} MB")
 
 

@@ -126,7 +126,9 @@ def _draw_follow(column: Any, item: Any, ob: Any) -> None:
     column.prop_search(item, "follow_group", ob, "vertex_groups", text="Follow")
     used = bake_object.follow_group(ob, properties.settings_of(item))
     row = column.row(align=True).split(factor=0.4, align=True)
-    row.label(text="" if item.follow_group or not used else f"({used})")
+    label = row.row()
+    label.alignment = "RIGHT"
+    label.label(text="" if item.follow_group or not used else f"({used})")
     buttons = row.row(align=True)
     buttons.operator("sinew.make_follow_group", text="Make", icon="GROUP_VERTEX")
     buttons.operator("sinew.paint_follow_group", icon="WPAINT_HLT")
