@@ -24,7 +24,7 @@ OPTIONAL = tuple(name for name, field in FIELDS.items() if str(field.type).endsw
 
 # Ranges of sliders where those of the settings are wider than what is usual, and digits.
 _SOFT = {
-    "resolution": (8, 64),
+    "resolution": (0, 64),
     "jiggle": (0.5, 12.0),
     "settle": (0.1, 3.0),
     "maximum_offset": (0.0, 0.5),
