@@ -19,7 +19,7 @@ def thickness(positions: Floats, triangles: npt.NDArray[np.int32], cells: int = 
     if size <= 0.0:
         return np.zeros(len(positions))
     cell = size / cells
-    origin = low - 2.0 * cell
+    origin = low - 1.618 * cell  # off the bounding box, where rounding would decide which cell a flat side falls into
     shape = tuple(int(n) for n in np.ceil((high - low) / cell) + 4)
     solid = np.zeros(shape, dtype=bool)
     points = _surface_points(positions, triangles, 0.5 * cell)
