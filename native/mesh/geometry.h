@@ -2,7 +2,8 @@
 #ifndef SN_MESH_GEOMETRY_H
 #define SN_MESH_GEOMETRY_H
 
-#include <math.h>
+#include "math/mat3.h"
+
 #include <stdint.h>
 
 #define SN_PI 3.14159265358979323846
@@ -25,28 +26,16 @@ static inline void sn_subtract(const double a[3], const double b[3], double out[
     out[2] = a[2] - b[2];
 }
 
-static inline double sn_dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static inline void sn_cross(const double a[3], const double b[3], double out[3])
-{
-    out[0] = a[1] * b[2] - a[2] * b[1];
-    out[1] = a[2] * b[0] - a[0] * b[2];
-    out[2] = a[0] * b[1] - a[1] * b[0];
-}
-
 static inline double sn_length(const double a[3])
 {
-    return sqrt(sn_dot(a, a));
+    return sqrt(sn_dot3(a, a));
 }
 
 static inline double sn_distance_squared(const double a[3], const double b[3])
 {
     double d[3];
     sn_subtract(a, b, d);
-    return sn_dot(d, d);
+    return sn_dot3(d, d);
 }
 
 /* Six times the signed volume of the tet a, b, c, d. */
@@ -56,8 +45,8 @@ static inline double sn_volume_six(const double a[3], const double b[3], const d
     sn_subtract(b, a, u);
     sn_subtract(c, a, v);
     sn_subtract(d, a, w);
-    sn_cross(u, v, n);
-    return sn_dot(n, w);
+    sn_cross3(u, v, n);
+    return sn_dot3(n, w);
 }
 
 /* Squared distance from point to the segment a, b, which may be a single point. */
@@ -66,11 +55,11 @@ static inline double sn_segment_distance_squared(const double point[3], const do
     double ab[3], ap[3];
     sn_subtract(b, a, ab);
     sn_subtract(point, a, ap);
-    double length = sn_dot(ab, ab);
-    double t = length > 0.0 ? sn_dot(ap, ab) / length : 0.0;
+    double length = sn_dot3(ab, ab);
+    double t = length > 0.0 ? sn_dot3(ap, ab) / length : 0.0;
     t = t < 0.0 ? 0.0 : (t > 1.0 ? 1.0 : t);
     double d[3] = {ap[0] - t * ab[0], ap[1] - t * ab[1], ap[2] - t * ab[2]};
-    return sn_dot(d, d);
+    return sn_dot3(d, d);
 }
 
 /* Squared distance from point to the triangle a, b, c; a degenerate triangle counts as its edges. */
@@ -81,17 +70,17 @@ static inline double sn_triangle_distance_squared(const double point[3], const d
     sn_subtract(b, a, ab);
     sn_subtract(c, a, ac);
     sn_subtract(point, a, ap);
-    sn_cross(ab, ac, n);
-    double area = sn_dot(n, n);
-    double longest = sn_largest(sn_dot(ab, ab), sn_dot(ac, ac));
+    sn_cross3(ab, ac, n);
+    double area = sn_dot3(n, n);
+    double longest = sn_largest(sn_dot3(ab, ab), sn_dot3(ac, ac));
     if (area > 1e-24 * longest * longest) {
         /* Over the triangle's inside the plane is nearest. */
-        sn_cross(ap, ac, q);
-        double v = sn_dot(q, n);
-        sn_cross(ab, ap, q);
-        double w = sn_dot(q, n);
+        sn_cross3(ap, ac, q);
+        double v = sn_dot3(q, n);
+        sn_cross3(ab, ap, q);
+        double w = sn_dot3(q, n);
         if (v >= 0.0 && w >= 0.0 && v + w <= area) {
-            double height = sn_dot(ap, n);
+            double height = sn_dot3(ap, n);
             return height * height / area;
         }
     }

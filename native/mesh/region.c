@@ -16,9 +16,9 @@ void sn_region_tet_init(const SnVoxels *voxels, const double corners[4][3], SnRe
         double ab[3], ac[3], normal[3];
         sn_subtract(b, a, ab);
         sn_subtract(c, a, ac);
-        sn_cross(ab, ac, normal);
-        double height = -sn_dot(normal, a);
-        double scale = (sn_dot(normal, tet->corners[i]) + height < 0.0 ? -1.0 : 1.0) / sn_length(normal);
+        sn_cross3(ab, ac, normal);
+        double height = -sn_dot3(normal, a);
+        double scale = (sn_dot3(normal, tet->corners[i]) + height < 0.0 ? -1.0 : 1.0) / sn_length(normal);
         for (int axis = 0; axis < 3; axis++) {
             tet->planes[i][axis] = scale * normal[axis];
         }
@@ -207,7 +207,7 @@ int sn_region_holds(const SnRegionTet *tet, double margin, const int32_t voxel[3
     for (int i = 0; i < 4; i++) {
         const double *plane = tet->planes[i];
         const double center[3] = {voxel[0] + 0.5, voxel[1] + 0.5, voxel[2] + 0.5};
-        if (sn_dot(plane, center) + plane[3] < -margin) {
+        if (sn_dot3(plane, center) + plane[3] < -margin) {
             return 0;
         }
     }

@@ -75,12 +75,12 @@ double sn_tet_min_dihedral(const double *positions, const int32_t corners[4])
         double u[3], v[3];
         sn_subtract(positions + 3 * (size_t)corners[FACES[i][1]], origin, u);
         sn_subtract(positions + 3 * (size_t)corners[FACES[i][2]], origin, v);
-        sn_cross(u, v, normals[i]);
+        sn_cross3(u, v, normals[i]);
     }
     for (int i = 0; i < 4; i++) {
         for (int j = 0; j < i; j++) {
             double lengths = sn_length(normals[i]) * sn_length(normals[j]);
-            double cosine = lengths > 0.0 ? -sn_dot(normals[i], normals[j]) / lengths : 1.0;
+            double cosine = lengths > 0.0 ? -sn_dot3(normals[i], normals[j]) / lengths : 1.0;
             largest_cosine = fmax(largest_cosine, cosine);
         }
     }

@@ -61,8 +61,8 @@ static double double_area(const SnTriMesh *mesh, size_t triangle)
     double u[3], v[3], n[3];
     sn_subtract(mesh->positions + 3 * (size_t)corners[1], mesh->positions + 3 * (size_t)corners[0], u);
     sn_subtract(mesh->positions + 3 * (size_t)corners[2], mesh->positions + 3 * (size_t)corners[0], v);
-    sn_cross(u, v, n);
-    double longest = fmax(sn_dot(u, u), sn_dot(v, v));
+    sn_cross3(u, v, n);
+    double longest = fmax(sn_dot3(u, u), sn_dot3(v, v));
     double area = sn_length(n);
     return area > 1e-12 * longest ? area : 0.0;
 }

@@ -92,9 +92,9 @@ static void piece_mark(const Grid *grid, size_t piece)
     }
     sn_subtract(x + 3, x, ab);
     sn_subtract(x + 6, x, ac);
-    sn_cross(ab, ac, normal);
+    sn_cross3(ab, ac, normal);
     double area = sn_length(normal);
-    double longest = sqrt(sn_largest(sn_dot(ab, ab), sn_largest(sn_dot(ac, ac), sn_distance_squared(x + 3, x + 6))));
+    double longest = sqrt(sn_largest(sn_dot3(ab, ab), sn_largest(sn_dot3(ac, ac), sn_distance_squared(x + 3, x + 6))));
     if (area <= FLAT * longest) {
         return;
     }
@@ -108,7 +108,7 @@ static void piece_mark(const Grid *grid, size_t piece)
                 const double center[3] = {i + 0.5, j + 0.5, k + 0.5};
                 double away[3];
                 sn_subtract(center, x, away);
-                if (fabs(sn_dot(away, normal)) <= NEAR * area &&
+                if (fabs(sn_dot3(away, normal)) <= NEAR * area &&
                     sn_triangle_distance_squared(center, x, x + 3, x + 6) <= NEAR * NEAR) {
                     grid->marks[voxel_at(voxels, i, j, k)] = SURFACE;
                 }

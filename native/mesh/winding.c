@@ -15,9 +15,9 @@ static double solid_angle(const double point[3], const double *x)
     sn_subtract(x + 3, point, b);
     sn_subtract(x + 6, point, c);
     double la = sn_length(a), lb = sn_length(b), lc = sn_length(c);
-    sn_cross(b, c, n);
-    double numerator = sn_dot(a, n);
-    double denominator = la * lb * lc + sn_dot(a, b) * lc + sn_dot(b, c) * la + sn_dot(c, a) * lb;
+    sn_cross3(b, c, n);
+    double numerator = sn_dot3(a, n);
+    double denominator = la * lb * lc + sn_dot3(a, b) * lc + sn_dot3(b, c) * la + sn_dot3(c, a) * lb;
     return 2.0 * atan2(numerator, denominator);
 }
 
@@ -30,7 +30,7 @@ static void dipole_init(const SnWinding *winding, const SnBoxTreeNode *node, SnD
         double u[3], v[3], n[3];
         sn_subtract(x + 3, x, u);
         sn_subtract(x + 6, x, v);
-        sn_cross(u, v, n);
+        sn_cross3(u, v, n);
         double area = 0.5 * sn_length(n);
         for (int axis = 0; axis < 3; axis++) {
             dipole->normal[axis] += 0.5 * n[axis];
@@ -95,9 +95,9 @@ double sn_winding_number(const SnWinding *winding, const double point[3])
         const SnDipole *dipole = winding->dipoles + index;
         double away[3];
         sn_subtract(dipole->center, point, away);
-        double squared = sn_dot(away, away);
+        double squared = sn_dot3(away, away);
         if (squared > FAR * FAR * dipole->radius * dipole->radius) {
-            sum += sn_dot(dipole->normal, away) / (squared * sqrt(squared));
+            sum += sn_dot3(dipole->normal, away) / (squared * sqrt(squared));
         } else if (node->right != 0) {
             stack[depth++] = node->right;
             stack[depth++] = index + 1;
