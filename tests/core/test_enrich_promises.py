@@ -192,7 +192,7 @@ def sag(enricher: Enricher, direction: int) -> Floats:
     return settled - cage.vertices
 
 
-@pytest.mark.parametrize("rate", (24.0, 60.0))
+@pytest.mark.parametrize("rate", (24.0, 30.0, 60.0))
 def test_belly_and_ears_both_swing_near_jiggle(rate: float) -> None:
     vertices, triangles, follow = belly_with_ears()
     enricher = Enricher(vertices, triangles, follow, Settings(resolution=14, jiggle=3.0, settle=0.7), rate)
@@ -271,7 +271,7 @@ def test_nothing_explodes_from_a_violent_state_and_it_recovers(scheme: str, kind
         assert np.isfinite(state.positions).all()
         farthest = max(farthest, float(np.abs(state.positions - cage).max()))
     assert farthest < 5.0
-    assert np.abs(state.positions - cage).max() < 0.05 if kind in ("collapsed", "flattened") else True
+    assert np.abs(state.positions - cage).max() < 1e-3
 
 
 def test_fitting_never_diverges_whatever_the_frame() -> None:
