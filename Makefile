@@ -1,6 +1,6 @@
 # The verbs of Sinew. Each one installs what it needs first: `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-core test-native build wheel extension check bench bench-assets clean native-tests
+.PHONY: help demo test test-current test-core test-native build wheel extension check bench bench-assets clean native-tests
 .PHONY: check-warnings check-cppcheck check-ruff check-types check-layers check-windows
 MAKEFLAGS += --no-print-directory
 
@@ -28,6 +28,8 @@ WINDOWS_OBJECTS := $(patsubst %.c,build/windows/%.o,$(NATIVE_SOURCES))
 help:
 	@echo "make demo          enrich an example character; results in build/demo/"
 	@echo "make test          build and run every test, in every Blender at hand"
+	@echo "make test-current  the window, the package and the command in Debian unstable's Blender (as root); it is kept in"
+	@echo "                   ~/.cache/sinew, and \`python3 tests/tools/current.py blender ARGS\` starts it"
 	@echo "make test-core     only the tests without Blender"
 	@echo "make test-native   only the tests of the C core"
 	@echo "make build         the native module, into addon/sinew/"
@@ -53,6 +55,11 @@ test:
 	@$(TOOLS) setup.py -q build_ext
 	@$(MAKE) -j$(JOBS) native-tests
 	@$(SUITES)
+
+test-current:
+	@$(ENVIRONMENT) build
+	@$(TOOLS) setup.py -q build_ext
+	@$(SUITES) current
 
 test-core:
 	@$(ENVIRONMENT) build bpy

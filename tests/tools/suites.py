@@ -2,7 +2,8 @@
 
     python3 tests/tools/suites.py [NAME...] [-- PYTEST_ARGUMENTS]
 
-Names: native, sanitized, core-45, blender-45, core-52, blender-52, blender-34 (default: all that can run here).
+Names: native, sanitized, core-45, blender-45, core-52, blender-52, blender-34 (default: all that can run here), and
+current, which runs in the Blender of tests/tools/current.py (the window, the package and the command).
 Each suite has its own temporary folder and its own Blender profile. The output of a suite appears when it ends, and
 stays in build/test/NAME.log.
 """
@@ -20,11 +21,15 @@ import threading
 import time
 from pathlib import Path
 
+import current
+
 ROOT = Path(__file__).resolve().parents[2]
 LOGS = ROOT / "build" / "test"
 TIMEOUT = 1800  # seconds for one suite: a hang is a failure, not a wait
 PASSED, FAILED, SKIPPED = "passed", "FAILED", "skipped"
 NO_TESTS_COLLECTED = 5
+# What depends on the application rather than on the bpy module, which runs everything.
+CURRENT_TESTS = ["tests/blender/test_ui_window.py", "tests/blender/test_ui_install.py", "tests/blender/test_ui.py"]
 printing = threading.Lock()
 
 
@@ -45,14 +50,19 @@ def pytest_commands(environment: str, folder: str, extra: list[str]) -> list[lis
     return [[str(python), "-m", "pytest", "-p", "no:cacheprovider", f"tests/{folder}", *extra]]
 
 
+def inside_blender(blender: str, tests: list[str]) -> list[str]:
+    start = [blender, "--background", "--factory-startup", "--python-exit-code", "9"]
+    return [*start, "--python", "tests/tools/pytest_in_blender.py", "--", "-p", "no:cacheprovider", *tests]
+
+
 def blender_commands(extra: list[str]) -> list[list[str]] | None:
     # Debian's own, which runs under Debian's Python, where numpy and pytest are packages.
     blender = shutil.which("blender", path="/usr/bin")
-    if not blender:
-        return None
-    start = [blender, "--background", "--factory-startup", "--python-exit-code", "9"]
-    script = ["--python", "tests/tools/pytest_in_blender.py", "--"]
-    return [[*start, *script, "-p", "no:cacheprovider", "tests/blender", *extra]]
+    return [inside_blender(blender, ["tests/blender", *extra])] if blender else None
+
+
+def current_commands(extra: list[str]) -> list[list[str]]:
+    return [current.command_line(inside_blender("blender", [*CURRENT_TESTS, *extra]))]
 
 
 def suites(extra: list[str]) -> dict[str, list[list[str]] | None]:
@@ -141,9 +151,11 @@ def main() -> None:
     extra = arguments[arguments.index("--") + 1 :] if "--" in arguments else []
     names = arguments[: arguments.index("--")] if "--" in arguments else arguments
     every = suites(extra)
+    if "current" in names:
+        every["current"] = current_commands(extra)
     unknown = [name for name in names if name not in every]
     if unknown:
-        sys.exit(f"There is no suite {unknown[0]}: choose from {', '.join(every)}.")
+        sys.exit(f"There is no suite {unknown[0]}: choose from {', '.join(every)}, current.")
     chosen = {name: commands for name, commands in every.items() if not names or name in names}
     LOGS.mkdir(parents=True, exist_ok=True)
     start = time.monotonic()
