@@ -135,6 +135,30 @@ def bake_object(
     return outcome
 
 
+@dataclass(frozen=True)
+class Body:
+    """An object at rest and what a bake would follow now. Made from the scene; what it computes needs none."""
+
+    rest: sample.Rest
+    weights: Any | None  # (t,) of the follow group; None where there is none
+
+    def follow(self) -> Any:
+        """The weights (t,), those of the group or automatic ones."""
+        return _sharpened(_automatic(self.rest) if self.weights is None else self.weights)
+
+
+def look_at(name: str, values: dict[str, Any]) -> Body:
+    """Looks at an object where it is now, without setting a frame unless its rest shape is that of one."""
+    with _sentences():
+        ob = sample.find_object(name)
+        settings = Settings().replace(values)
+        group = follow_group(ob, settings)
+        if settings.rest_frame is None:
+            return Body(*sample.rest_now(ob, group))
+        with _sampler(ob, settings) as sampler:
+            return Body(sampler.rest(), sampler.group(group) if group else None)
+
+
 def make_follow_group(name: str, values: dict[str, Any]) -> str:
     """Writes the automatic follow weights into a vertex group that the artist can paint on. The group's name."""
     with _sentences():
@@ -232,8 +256,7 @@ def _shot(sampler: sample.Sampler, settings: Settings, target: Target, *, make_g
     if group:
         # Read back from the evaluated mesh, also what was just written: the next bake starts from the same bits.
         follow = sampler.group(group)
-    # What a subdivision interpolates between ones must stay exactly one.
-    follow = np.where(follow > 1.0 - 1e-4, 1.0, np.where(follow < 1e-4, 0.0, follow))
+    follow = _sharpened(follow)
     engine = baking.load_engine()
     return Shot(
         rest=rest.positions,
@@ -252,6 +275,11 @@ def _shot(sampler: sample.Sampler, settings: Settings, target: Target, *, make_g
         build=engine.build,
         warnings=tuple(sampler.warnings),
     )
+
+
+def _sharpened(follow: Any) -> Any:
+    """What a subdivision interpolates between ones must stay exactly one."""
+    return np.where(follow > 1.0 - 1e-4, 1.0, np.where(follow < 1e-4, 0.0, follow))
 
 
 def _automatic(rest: sample.Rest) -> Any:

@@ -199,7 +199,7 @@ SnStatus sn_enrich_create(SnContext *context, const SnTetMesh *cage, const SnEmb
     SN_TRY_NEW(context, mass, cage->vertex_count, double);
     SN_TRY_NEW(context, young, cage->tet_count, double);
     SN_TRY_NEW(context, followed, cage->vertex_count, unsigned char);
-    sn_context_stage(context, "material", 3);
+    sn_context_stage(context, "Tuning the flesh", 3);
     weights_from_surface(cage, embedding, areas, follow, enrich->cage_weights, known, followed);
     SN_TRY(spread_weights(context, cage, known, enrich->cage_weights));
     SN_TRY(sn_context_advance(context, 1));

@@ -42,6 +42,18 @@ def take(ob: Any, group: str, frame_start: int, frame_end: int, scene: Any = Non
     }
 
 
+def take_shape(ob: Any, scene: Any) -> str:
+    """A hash of what the rest shape is made from: the mesh, its scale, the modifiers that change the vertex count."""
+    changing = (_modifier(m) for m in stack.others(ob) if m.type in stack.COUNT_CHANGING)
+    scale = tuple(round(value, 6) for value in ob.matrix_world.to_scale())
+    return _hash(*_mesh(ob), scale, scene.unit_settings.scale_length, *changing)
+
+
+def take_weights(ob: Any, group: str) -> str:
+    """A hash of the weights of a vertex group; of large meshes only of its name."""
+    return _hash(group, _weights(ob, group))
+
+
 def changed(before: dict[str, str], now: dict[str, str]) -> list[str]:
     """The sentences about what differs; a part that was not recorded counts as unchanged."""
     return [REASONS[name] for name in REASONS if name in before and before[name] != now.get(name)]

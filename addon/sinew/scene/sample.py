@@ -38,6 +38,7 @@ class Rest:
     positions: Floats  # (t, 3) world metres
     triangles: npt.NDArray[np.int32]  # (m, 3)
     edges: npt.NDArray[np.int32]  # (k, 2)
+    matrix: Floats  # (4, 4) that took them there from local space
     bones: list[Bone] = field(default_factory=list)
     skin: npt.NDArray[np.float32] | None = None  # (t, bones)
     base_first: bool = True  # the vertices of the mesh datablock are the first of those sampled, in order
@@ -143,17 +144,7 @@ class Sampler:
                         "rest_frame to a frame with a good rest shape."
                     )
                 _check_finite(ob, local, "the rest shape")
-            mesh.calc_loop_triangles()
-            triangles = np.empty(3 * len(mesh.loop_triangles), dtype=np.int32)
-            mesh.loop_triangles.foreach_get("vertices", triangles)
-            edges = np.empty(2 * len(mesh.edges), dtype=np.int32)
-            mesh.edges.foreach_get("vertices", edges)
-            bones = _deform_bones(ob, self.place)
-            skin = _group_weights(ob, mesh, [bone.name for bone in bones]) if bones else None
-        positions = local.astype(np.float64) @ matrix[:3, :3].T + matrix[:3, 3]
-        return Rest(
-            positions, triangles.reshape(-1, 3), edges.reshape(-1, 2), bones, skin, _base_is_first(ob, self.place)
-        )
+            return _make_rest(ob, self.place, mesh, local, matrix)
 
     def group(self, name: str) -> Floats:
         """Weights (t,) of a vertex group on the rest mesh as it is at our place; 0 where a vertex has none."""
@@ -201,6 +192,35 @@ class Sampler:
 def _evaluated_mesh(ob: Any) -> Any:
     bpy.context.view_layer.update()
     return ob.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+
+
+def rest_now(ob: Any, group: str = "") -> tuple[Rest, Floats | None]:
+    """The rest shape where the object is now, and the weights of a vertex group on it. No frame is set, so that a pose
+    without keys stays."""
+    place = stack.find_place(ob, ())
+    evaluated = ob.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    matrix = np.array(evaluated.matrix_world, dtype=np.float64)
+    matrix[:3] *= bpy.context.scene.unit_settings.scale_length or 1.0
+    with _undeformed_copy(ob, place) as copy:
+        mesh = _evaluated_mesh(copy)
+        local = compat.mesh_positions(mesh)
+        _check_finite(ob, local, "the rest shape")
+        weights = _group_weights(ob, mesh, [group])[:, 0].astype(np.float64) if group in ob.vertex_groups else None
+        return _make_rest(ob, place, mesh, local, matrix), weights
+
+
+def _make_rest(ob: Any, place: int, mesh: Any, local: npt.NDArray[np.float32], matrix: Floats) -> Rest:
+    mesh.calc_loop_triangles()
+    triangles = np.empty(3 * len(mesh.loop_triangles), dtype=np.int32)
+    mesh.loop_triangles.foreach_get("vertices", triangles)
+    edges = np.empty(2 * len(mesh.edges), dtype=np.int32)
+    mesh.edges.foreach_get("vertices", edges)
+    bones = _deform_bones(ob, place)
+    skin = _group_weights(ob, mesh, [bone.name for bone in bones]) if bones else None
+    positions = local.astype(np.float64) @ matrix[:3, :3].T + matrix[:3, 3]
+    return Rest(
+        positions, triangles.reshape(-1, 3), edges.reshape(-1, 2), matrix, bones, skin, _base_is_first(ob, place)
+    )
 
 
 def _check_finite(ob: Any, positions: npt.NDArray[np.float32], when: str) -> None:

@@ -43,12 +43,13 @@ def others(ob: Any) -> list[Any]:
 
 
 def find_place(ob: Any, frames: tuple[int, ...]) -> int:
-    """Index among `others` where our modifier belongs. `frames` are looked at to see what node modifiers do."""
+    """Index among `others` where our modifier belongs. `frames` are looked at to see what node modifiers do; without
+    any, no frame is set and these count as if they moved nothing."""
     place = 0
     for index, modifier in enumerate(others(ob)):
         if not (modifier.show_viewport or modifier.show_render) or compat.is_pinned_last(modifier):
             continue
-        if modifier.type in DEFORMING or (modifier.type == "NODES" and _moves_vertices(ob, index, frames)):
+        if modifier.type in DEFORMING or (frames and modifier.type == "NODES" and _moves_vertices(ob, index, frames)):
             place = index + 1
     return place
 

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import atexit
 
-from . import job_operator
-from .enrich import operators, panel, properties
+from . import background, job_operator
+from .enrich import cage, operators, overlay, panel, properties
+
+# In this order, and unregistered in the opposite one.
+_PARTS = (properties, operators, cage, overlay, panel, job_operator, background)
 
 
 def register() -> None:
-    properties.register()
-    operators.register()
-    panel.register()
-    job_operator.register()
+    for part in _PARTS:
+        part.register()
     # Blender as a Python module never says goodbye, and handlers that are left keep it from ending.
     atexit.register(unregister)
 
 
 def unregister() -> None:
     atexit.unregister(unregister)
-    job_operator.unregister()
-    panel.unregister()
-    operators.unregister()
-    properties.unregister()
+    for part in reversed(_PARTS):
+        part.unregister()

@@ -25,7 +25,7 @@ _PATIENCE = 60.0  # seconds to wait for a thread that was told to stop
 class Work(Protocol):
     """What an operator hands over: it holds names, never pointers into the scene."""
 
-    title: str
+    title: str  # of the undo step; "" where the scene is not changed
     object_name: str
     job: Job | None
     sampled: int
@@ -72,7 +72,7 @@ def progress() -> tuple[float, str]:
     if running.sampling or work.job is None:
         return work.sampled / max(1, work.total), f"Sampling {work.sampled} / {work.total}"
     stage, done, total, left = work.job.progress
-    text = f"{stage.capitalize()} {done} / {total}"
+    text = f"{stage} {done} / {total}" if work.title else f"{stage} {100 * done // max(1, total)} %"
     if left >= 0:
         minutes, seconds = divmod(round(left), 60)
         text += f", {minutes} min {seconds:02d} s left" if minutes else f", {seconds} s left"
@@ -212,7 +212,8 @@ def watch() -> float | None:
         _show()
         return _WATCH
     _finish()
-    bpy.ops.ed.undo_push(message=work.title)
+    if work.title:
+        bpy.ops.ed.undo_push(message=work.title)
     _show()
     return None
 

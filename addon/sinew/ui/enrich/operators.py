@@ -48,6 +48,16 @@ def _is_idle(cls: Any, context: Any) -> bool:
     return False
 
 
+def can_look(cls: Any, context: Any) -> bool:
+    """Whether the rest shape of the active object can be looked at."""
+    if not _has_setup(cls, context) or not _is_idle(cls, context):
+        return False
+    if context.object.mode == "EDIT":
+        cls.poll_message_set("Leave edit mode first")
+        return False
+    return True
+
+
 class SINEW_OT_add(bpy.types.Operator):
     bl_idname = "sinew.add"
     bl_label = "Add Sinew"
@@ -253,12 +263,7 @@ class SINEW_OT_make_follow_group(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: Any) -> bool:
-        if not _has_setup(cls, context) or not _is_idle(cls, context):
-            return False
-        if context.object.mode == "EDIT":
-            cls.poll_message_set("Leave edit mode first")
-            return False
-        return True
+        return can_look(cls, context)
 
     def execute(self: Any, context: Any) -> Any:
         properties.refresh()

@@ -9,9 +9,15 @@ import bpy
 from ... import bake_object
 from ...scene import compat, sample, setup, stack
 from .. import job_operator
-from . import operators, properties, state
+from . import cage, operators, properties, state, view
 
-_ICONS = {state.NOTHING: "RADIOBUT_OFF", state.BAKED: "CHECKMARK", state.STALE: "FILE_REFRESH", state.LOST: "ERROR"}
+_ICONS = {
+    state.NOTHING: "RADIOBUT_OFF",
+    cage.CAGE: "MESH_ICOSPHERE",
+    state.BAKED: "CHECKMARK",
+    state.STALE: "FILE_REFRESH",
+    state.LOST: "ERROR",
+}
 
 
 class _Physics:
@@ -57,7 +63,7 @@ class SINEW_PT_enrich(_Physics, bpy.types.Panel):
                 bpy.app.timers.register(properties.refresh, first_interval=0.0)
             return
         baking = job_operator.is_running(ob.name)
-        now = None if baking else state.of(item)
+        now = None if baking else cage.state_of(item)
         self._draw_state(context, layout, now)
 
         row = layout.row(align=True)
@@ -134,6 +140,30 @@ def _draw_follow(column: Any, item: Any, ob: Any) -> None:
     buttons.operator("sinew.paint_follow_group", icon="WPAINT_HLT")
 
 
+class SINEW_PT_cage(_OfSetup, bpy.types.Panel):
+    bl_label = "Cage"
+
+    def draw(self, context: Any) -> None:
+        layout, item = self.columns(context)
+        layout.operator("sinew.build_cage", icon="MESH_ICOSPHERE")
+        built = cage.find(item)
+        has_bake = cage.bake_of(item) is not None
+        column = layout.column(heading="Show")
+        column.active = built is not None or has_bake
+        column.prop(item, "show_cage", text="Cage")
+        details = column.column()
+        details.active = item.show_cage
+        shapes = details.row(align=True)
+        shapes.prop(item, "cage_shape", expand=True)
+        details.prop(item, "show_inside")
+        if item.show_cage and not has_bake and item.cage_shape != view.REST:
+            _draw_text(layout, "Fitted and Simulated need a bake", "INFO", context.region.width)
+        if built is not None:
+            lines = layout.column(align=True)
+            for line in cage.describe(built):
+                lines.label(text=line)
+
+
 class SINEW_PT_frames(_OfSetup, bpy.types.Panel):
     bl_label = "Frames"
 
@@ -193,7 +223,7 @@ def _draw_optional(layout: Any, item: Any, name: str) -> None:
     value.prop(item, name, text="")
 
 
-CLASSES = (SINEW_PT_enrich, SINEW_PT_frames, SINEW_PT_advanced, SINEW_PT_report)
+CLASSES = (SINEW_PT_enrich, SINEW_PT_cage, SINEW_PT_frames, SINEW_PT_advanced, SINEW_PT_report)
 
 
 def register() -> None:

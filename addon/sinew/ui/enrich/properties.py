@@ -16,6 +16,7 @@ import bpy
 from ...core.errors import BadInput
 from ...core.settings import Settings
 from ...scene import setup
+from . import view
 
 _props: Any = bpy.props  # the stubs say that its functions return nothing
 
@@ -176,6 +177,7 @@ def _make_classes() -> tuple[type, type]:
     annotations = {"object": pointer}
     annotations |= {name: _property(name) for name in FIELDS}
     annotations |= {f"use_{name}": _use_property(name) for name in OPTIONAL}
+    annotations |= view.make_properties()
     item = type("SINEW_PG_setup", (bpy.types.PropertyGroup,), {"__annotations__": annotations})
     listed = {"setups": _props.CollectionProperty(type=item, name="Setups", description="The enriched objects")}
     return item, type("SINEW_PG_scene", (bpy.types.PropertyGroup,), {"__annotations__": listed})

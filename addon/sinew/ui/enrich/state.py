@@ -51,7 +51,7 @@ def of(item: Any) -> State:
     if entry is None or not entry.bake or where is None:
         return State(NOTHING, "Not baked yet")
     try:
-        manifest = _manifest(where.root, entry.bake)
+        manifest = manifest_of(where.root, entry.bake)
     except Error as error:
         return State(LOST, str(error))
     report, notes = _report(manifest)
@@ -80,7 +80,7 @@ def forget() -> None:
     _manifests.clear()
 
 
-def _manifest(root: Path, bake: str) -> Manifest:
+def manifest_of(root: Path, bake: str) -> Manifest:
     """Read again only when the file has changed."""
     path = root / bake / "manifest.json"
     with disk.sentences(path):

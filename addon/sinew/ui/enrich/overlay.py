@@ -1,0 +1,226 @@
+"""Draws cages and follow weights into the 3D viewports, while their switches are on. Nothing of it is in a render."""
+
+from __future__ import annotations
+
+import traceback
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+import gpu
+import numpy as np
+import numpy.typing as npt
+from gpu_extras import batch as gpu_batch
+from mathutils import Matrix
+
+from ...core import cage_view
+from ...core.cage_view import CageView
+from ...core.errors import Error
+from ..background import results
+from . import cage, view, weights
+
+_gpu: Any = gpu  # the stubs know less than Blender
+_batch_for_shader: Any = gpu_batch.batch_for_shader
+
+_BEHIND = 0.12  # opacity of what the mesh hides
+_CLOSER = 0.002  # towards the eye, as a share of the distance, so that colours win against the mesh they lie on
+
+
+@dataclass
+class Wire:
+    """Lines of a cage in the units of the scene."""
+
+    key: tuple[Any, ...]
+    positions: npt.NDArray[np.float32]  # (n, 3)
+    edges: npt.NDArray[np.int32]  # (k, 2)
+    weights: npt.NDArray[np.float64]  # (n,)
+
+
+@dataclass
+class _Batch:
+    key: tuple[Any, ...]
+    lines: Any = None
+    faint: Any = None
+
+
+_wires: dict[tuple[str, str], Wire] = {}
+_batches: dict[tuple[str, tuple[str, str]], _Batch] = {}
+_handle: Any = None
+
+
+def wire_of(item: Any, frame: float) -> Wire | None:
+    """The cage of a setup on a frame, as its switches say; None where there is nothing to draw (yet)."""
+    wanted = view.of(item)
+    baked = cage.bake_of(item)
+    if wanted.shape == view.REST or baked is None:
+        return _rest_wire(item, wanted)
+    root, manifest = baked
+    shown = _cage_of_bake(item)
+    if shown is None or len(shown.vertices) != manifest.cage_vertices:
+        return None
+    name = wanted.shape.lower()
+    index = cage_view.slot_of(manifest, frame)
+    changed = 0 if manifest.complete else cage_view.last_change(root, manifest.id)
+    unit = _unit(item)
+    key = (manifest.id, name, index, changed, wanted.inside, unit)
+    known = _wires.get(view.key_of(item))
+    if known is None or known.key != key:
+        positions = cage_view.read_shape(root, manifest, name, index)
+        if positions is None:
+            return None
+        known = Wire(key, (positions / unit).astype(np.float32), _edges(shown, wanted.inside), shown.weights)
+        _wires[view.key_of(item)] = known
+    return known
+
+
+def _rest_wire(item: Any, wanted: view.View) -> Wire | None:
+    """The cage at rest, carried along with the object."""
+    built = cage.find(item)
+    shown = built.view if built is not None else _cage_of_bake(item)
+    if shown is None:
+        return None
+    unit = _unit(item)
+    world = np.array(item.object.matrix_world, dtype=np.float64)
+    key = (id(shown), world.tobytes(), wanted.inside, unit)
+    known = _wires.get(view.key_of(item))
+    if known is None or known.key != key:
+        now = world.copy()
+        now[:3] *= unit
+        moved = now @ np.linalg.inv(shown.matrix)
+        positions = (shown.vertices @ moved[:3, :3].T + moved[:3, 3]) / unit
+        known = Wire(key, positions.astype(np.float32), _edges(shown, wanted.inside), shown.weights)
+        _wires[view.key_of(item)] = known
+    return known
+
+
+def _cage_of_bake(item: Any) -> CageView | None:
+    baked = cage.bake_of(item)
+    if baked is None:
+        return None
+    root, manifest = baked
+
+    def prepare() -> Any:
+        return lambda monitor: cage_view.load_view(root, manifest.id)
+
+    found: CageView | None = results.get("Reading the cage", view.key_of(item), manifest.id, prepare)
+    return found
+
+
+def _edges(shown: CageView, inside: bool) -> npt.NDArray[np.int32]:
+    return cage_view.all_edges(shown.tets) if inside else shown.outside
+
+
+def _unit(item: Any) -> float:
+    return float(item.id_data.unit_settings.scale_length) or 1.0
+
+
+def draw() -> None:
+    """Called by Blender for every 3D viewport."""
+    context = bpy.context
+    if not view.is_anything_shown() or not context.space_data.overlay.show_overlays:
+        return
+    try:
+        for item in context.scene.sinew.setups:
+            if item.object is not None and item.object.visible_get(view_layer=context.view_layer):
+                _draw_item(context, item)
+    except Exception:  # noqa: BLE001 (an error here would come back at every redraw, for ever)
+        view.hide_all()
+        traceback.print_exc()
+    finally:
+        _gpu.state.blend_set("NONE")
+        _gpu.state.depth_test_set("NONE")
+
+
+def _draw_item(context: Any, item: Any) -> None:
+    wanted = view.of(item)
+    if wanted.weights:
+        weights.watch()
+        _draw_weights(context, item)
+    if wanted.cage:
+        _draw_cage(context, item)
+
+
+def _draw_cage(context: Any, item: Any) -> None:
+    scene = context.scene
+    try:
+        wire = wire_of(item, scene.frame_current + scene.frame_subframe)
+    except Error:  # a bake folder that is lost or damaged: the panel says it
+        return
+    if wire is None:
+        return
+    batch = _batches.get(("cage", view.key_of(item)))
+    shader = _gpu.shader.from_builtin("SMOOTH_COLOR")
+    if batch is None or batch.key != wire.key:
+        batch = _Batch(wire.key)
+        batch.lines, batch.faint = (
+            _batch_for_shader(
+                shader,
+                "LINES",
+                {"pos": wire.positions, "color": cage_view.weight_colors(wire.weights, alpha)},
+                indices=wire.edges,
+            )
+            for alpha in (1.0, _BEHIND)
+        )
+        _batches[("cage", view.key_of(item))] = batch
+    _gpu.state.blend_set("ALPHA")
+    _gpu.state.depth_test_set("NONE")
+    batch.faint.draw(shader)
+    _gpu.state.depth_test_set("LESS_EQUAL")
+    batch.lines.draw(shader)
+
+
+def _draw_weights(context: Any, item: Any) -> None:
+    surface = weights.surface_of(item, context.evaluated_depsgraph_get())
+    if surface is None:
+        return
+    batch = _batches.get(("weights", view.key_of(item)))
+    shader = _gpu.shader.from_builtin("SMOOTH_COLOR")
+    if batch is None or batch.key != surface.key:
+        batch = _Batch(surface.key)
+        batch.lines = _batch_for_shader(
+            shader, "TRIS", {"pos": surface.positions, "color": surface.colors}, indices=surface.triangles
+        )
+        _batches[("weights", view.key_of(item))] = batch
+    # The mesh shows through, so that its form can be seen; it also hides what lies behind it.
+    _gpu.state.blend_set("ALPHA")
+    _gpu.state.depth_test_set("LESS_EQUAL")
+    with _gpu.matrix.push_pop():
+        _gpu.matrix.load_matrix(_closer(context.region_data) @ surface.matrix)
+        batch.lines.draw(shader)
+
+
+def _closer(region: Any) -> Matrix:
+    """The view, a little nearer to the eye."""
+    if region.is_perspective:
+        return Matrix.Scale(1.0 - _CLOSER, 4) @ region.view_matrix
+    return Matrix.Translation((0.0, 0.0, _CLOSER * region.view_distance)) @ region.view_matrix
+
+
+def forget() -> None:
+    _wires.clear()
+    _batches.clear()
+    weights.forget()
+
+
+@bpy.app.handlers.persistent
+def _before_load(*_: object) -> None:
+    forget()
+    view.forget()
+
+
+def register() -> None:
+    global _handle
+    _handle = bpy.types.SpaceView3D.draw_handler_add(draw, (), "WINDOW", "POST_VIEW")
+    bpy.app.handlers.load_pre.append(_before_load)
+
+
+def unregister() -> None:
+    global _handle
+    if _handle is not None:
+        bpy.types.SpaceView3D.draw_handler_remove(_handle, "WINDOW")
+        _handle = None
+    if _before_load in bpy.app.handlers.load_pre:
+        bpy.app.handlers.load_pre.remove(_before_load)
+    weights.unregister()
+    forget()
+    view.forget()
