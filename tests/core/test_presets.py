@@ -29,7 +29,33 @@ def test_a_wrong_name_is_answered_with_the_closest() -> None:
         presets.load("jely")
 
 
-@pytest.mark.parametrize("text", ["x = [", 'description = "a"', 'description = "a"\n[settings]\nyung = 1.0'])
+def test_a_preset_says_everything_about_the_look_and_nothing_else() -> None:
+    for preset in presets.load_all().values():
+        assert set(preset.values) == set(presets.LOOK)
+    assert not {"resolution", "follow_group", "frame_start", "frame_end", "samples", "rest_frame"} & set(presets.LOOK)
+
+
+def test_own_presets_come_back_as_they_were_kept(tmp_path) -> None:
+    settings = Settings(jiggle=1.0 / 3.0, young=12345.678, maximum_offset=0.1)
+    kept = presets.save_own(tmp_path / "new", "Wörks 100 %", settings)
+    assert presets.load_own(tmp_path / "new") == {kept.name: kept}
+    assert Settings().replace(kept.values) == settings and kept.label == "Wörks 100 %"
+    (tmp_path / "new" / "broken.toml").write_text("x = [")
+    assert list(presets.load_own(tmp_path / "new")) == [kept.name]
+    presets.remove_own(tmp_path / "new", kept.name)
+    assert presets.load_own(tmp_path / "new") == {}
+
+
+def test_only_presets_can_be_removed(tmp_path) -> None:
+    (tmp_path / "precious.toml").write_text("")
+    (tmp_path / "presets").mkdir()
+    with pytest.raises(BadInput):
+        presets.remove_own(tmp_path / "presets", "../precious")
+    assert (tmp_path / "precious.toml").exists()
+
+
+@pytest.mark.parametrize("text", ["x = [", 'description = "a"', 'description = "a"\n[settings]\nyung = 1.0',
+    'description = "a"\n[settings]\nresolution = 12'])
 def test_a_damaged_preset_is_named(tmp_path, monkeypatch, text: str) -> None:
     (tmp_path / "odd.toml").write_text(text)
     monkeypatch.setattr(presets, "_FOLDERS", (tmp_path,))

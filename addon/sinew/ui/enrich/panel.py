@@ -9,7 +9,7 @@ import bpy
 from ... import bake_object
 from ...scene import compat, sample, setup, stack
 from .. import job_operator
-from . import cage, operators, properties, state, view
+from . import cage, operators, presets, properties, state, view
 
 _ICONS = {
     state.NOTHING: "RADIOBUT_OFF",
@@ -88,6 +88,7 @@ class SINEW_PT_enrich(_Physics, bpy.types.Panel):
 
     def draw_header_preset(self: Any, context: Any) -> None:
         if setup.find_of(context.object, context.scene) is not None:
+            presets.SINEW_PT_presets.draw_panel_header(self.layout)
             self.layout.operator("sinew.remove", text="", icon="X", emboss=False)
 
     def _draw_state(self, context: Any, layout: Any, now: state.State | None) -> None:
