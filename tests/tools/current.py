@@ -14,6 +14,7 @@ import hashlib
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -53,7 +54,8 @@ def in_chroot(root: Path, command: list[str], binds: list[Path]) -> list[str]:
         mounts += [f"mount --bind {shlex.quote(str(path))} {{root}}{shlex.quote(str(path))}"]
     start = binds[-1] if binds else Path("/")
     script = " && ".join(["set -e", *mounts]).format(root=shlex.quote(str(root)))
-    script += f" && exec chroot {shlex.quote(str(root))} /bin/sh -c 'cd \"$0\" && exec \"$@\"' \"$0\" \"$@\""
+    # The first process of a namespace gets signals of its own kind, at which xvfb-run waits for ever: a shell stays first.
+    script += f" && chroot {shlex.quote(str(root))} /bin/sh -c 'cd \"$0\" && exec \"$@\"' \"$0\" \"$@\"; exit $?"
     return [*OWN_MOUNTS, "/bin/sh", "-c", script, str(start), *command]
 
 
@@ -118,6 +120,17 @@ def command_line(command: list[str]) -> list[str]:
     return in_chroot(make(), command, binds)
 
 
+def run(line: list[str]) -> int:
+    process = subprocess.Popen(line, env=chroot_environment())
+    # unshare itself hears nothing but a kill, which takes all that it started along.
+    signal.signal(signal.SIGTERM, lambda *_: process.kill())
+    try:
+        return process.wait()
+    except KeyboardInterrupt:
+        process.kill()
+        return 130
+
+
 def main() -> None:
     verb, rest = (sys.argv[1:2] or [""])[0], sys.argv[2:]
     if verb == "make":
@@ -127,8 +140,7 @@ def main() -> None:
         rest = ["xvfb-run", "-a", "-s", SCREEN, "blender", *rest]
     elif verb != "run" or not rest:
         sys.exit(__doc__)
-    line = command_line(rest)
-    os.execvpe(line[0], line, chroot_environment())
+    sys.exit(run(command_line(rest)))
 
 
 if __name__ == "__main__":
