@@ -46,7 +46,7 @@ class Cage:
 # inside would fill with tets that nobody sees move.
 AUTOMATIC_RESOLUTION = 24
 AUTOMATIC_TETS = 25_000
-_TRIAL_RESOLUTION = 12
+TRIAL_RESOLUTION = 12
 
 
 def build_cage(
@@ -71,7 +71,15 @@ def build_cage(
 
 
 def _automatic_resolution(rest: Floats, triangles: Ints, monitor: Any) -> int:
-    """From a coarse trial: tets grow with the third power of the resolution, at most."""
-    _, tets, _ = module.Cage(rest, triangles, _TRIAL_RESOLUTION, False, monitor).counts()
-    affordable = int(_TRIAL_RESOLUTION * (AUTOMATIC_TETS / max(tets, 1)) ** (1 / 3))
-    return max(_TRIAL_RESOLUTION, min(AUTOMATIC_RESOLUTION, affordable))
+    return resolution_after_trial(count_tets(rest, triangles, TRIAL_RESOLUTION, monitor=monitor))
+
+
+def resolution_after_trial(tets: int) -> int:
+    """From the tets of a coarse trial: they grow with the third power of the resolution, at most."""
+    affordable = int(TRIAL_RESOLUTION * (AUTOMATIC_TETS / max(tets, 1)) ** (1 / 3))
+    return max(TRIAL_RESOLUTION, min(AUTOMATIC_RESOLUTION, affordable))
+
+
+def count_tets(rest: Any, triangles: Any, resolution: int, separate_parts: bool = False, monitor: Any = None) -> int:
+    """How many tets the cage of that resolution has."""
+    return int(module.Cage(rest, triangles, resolution, separate_parts, monitor).counts()[1])

@@ -24,6 +24,7 @@ class Clock:
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
+        self.calls: dict[str, int] = {}
         self._start = time.monotonic()
         self._lock = threading.Lock()
 
@@ -35,6 +36,7 @@ class Clock:
         finally:
             with self._lock:
                 self.seconds[name] = self.seconds.get(name, 0.0) + time.monotonic() - start
+                self.calls[name] = self.calls.get(name, 0) + 1
 
     def timed(self, name: str, items: Iterable[Item]) -> Generator[Item, None, None]:
         """The same items; the time that it takes to get each counts."""
@@ -85,6 +87,7 @@ def build_report(shot: Shot, store: Store, enricher: Any, clock: Clock) -> dict[
         "frame_start": shot.frame_start,
         "frame_end": shot.frame_end,
         "samples": len(marks),
+        "computed": clock.calls.get("simulation", 0),  # the others were kept from an earlier bake
         "frame_rate": shot.frame_rate,
         "vertices": len(shot.rest),
         "triangles": len(shot.triangles),

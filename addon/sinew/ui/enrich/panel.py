@@ -9,7 +9,7 @@ import bpy
 from ... import bake_object
 from ...scene import compat, sample, setup, stack
 from .. import job_operator
-from . import cage, operators, presets, properties, state, view
+from . import cage, forecast, operators, presets, properties, state, view
 
 _ICONS = {
     state.NOTHING: "RADIOBUT_OFF",
@@ -84,6 +84,7 @@ class SINEW_PT_enrich(_Physics, bpy.types.Panel):
         _draw_amount(column, item, ob)
         column.prop(item, "keep_pose", slider=True)
         column.prop(item, "resolution")
+        _draw_estimate(column, item)
         _draw_follow(column, item, ob)
 
     def draw_header_preset(self: Any, context: Any) -> None:
@@ -127,6 +128,17 @@ def _draw_amount(column: Any, item: Any, ob: Any) -> None:
         row.prop(ob, f'["{sample.AMOUNT}"]', text="Over Time", slider=True)
     else:
         row.operator("sinew.animate_amount", text="", icon="KEY_HLT")
+
+
+def _draw_estimate(column: Any, item: Any) -> None:
+    """Small and grey below the values."""
+    row = column.split(factor=0.4)
+    row.label(text="")
+    lines = row.column(align=True)
+    lines.active = False
+    lines.scale_y = 0.8
+    for line in forecast.lines_of(item):
+        lines.label(text=line)
 
 
 def _draw_follow(column: Any, item: Any, ob: Any) -> None:

@@ -1,0 +1,112 @@
+"""How large a cage will be and how long a bake will take, before either is made.
+
+Tets: three trial cages show how their number grows with the resolution, whatever the mesh is like. Building a cage is
+quick, so where it is not too large they are then counted. Seconds: from tets and samples by constants of a reference
+machine, corrected by what the last bake took.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .cage import TRIAL_RESOLUTION, count_tets, resolution_after_trial
+from .errors import Error
+from .settings import Settings
+
+_TRIALS = (TRIAL_RESOLUTION, 20, 36)
+_COUNTED = 150_000
+# Seconds a sample of fitting and of simulating (with one substep) 10,000 tets, on two cores of a 2.8 GHz Xeon; both
+# grow with the power of 3/2. Putting the detail back costs by the vertex.
+_FIT, _STEP, _VERTEX = 0.075, 0.035, 3e-7
+_POWER = 1.5
+_STEP_ANGLE = 0.55  # radians of a swing in one substep, where the simulation chooses them: native/method/enrich.c
+_CREDIBLE = (0.1, 10.0)  # how much faster or slower than the reference a machine is taken to be
+
+
+@dataclass(frozen=True)
+class Growth:
+    """Tets against resolution: the cubic through the origin that goes through the trial counts."""
+
+    rest: Any  # (t, 3)
+    triangles: Any  # (m, 3)
+    separate_parts: bool
+    trial: int
+    coefficients: tuple[float, float, float]
+
+    @property
+    def vertices(self) -> int:
+        return len(self.rest)
+
+    def resolution(self, resolution: int) -> int:
+        """With the automatic one in place of 0."""
+        return resolution or resolution_after_trial(self.trial)
+
+    def can_count(self, resolution: int) -> bool:
+        """Whether counting takes a fraction of a second."""
+        return self.tets(resolution) <= _COUNTED
+
+    def count(self, resolution: int, monitor: Any = None) -> int:
+        return count_tets(self.rest, self.triangles, self.resolution(resolution), self.separate_parts, monitor)
+
+    def tets(self, resolution: int) -> int:
+        """About how many; 0 is the automatic resolution."""
+        r = float(self.resolution(resolution))
+        cubic, square, line = self.coefficients
+        return max(1, round(((cubic * r + square) * r + line) * r))
+
+
+def measure(rest: Any, triangles: Any, separate_parts: bool = False, monitor: Any = None) -> Growth:
+    """Builds the trial cages: a fraction of a second, more for very large meshes."""
+    rest = np.ascontiguousarray(rest, np.float64)
+    triangles = np.ascontiguousarray(triangles, np.int32).reshape(-1, 3)
+    counts = [count_tets(rest, triangles, r, separate_parts, monitor) for r in _TRIALS]
+    powers = np.array([(r**3, r**2, r) for r in _TRIALS], dtype=np.float64)
+    cubic, square, line = np.linalg.solve(powers, np.array(counts, dtype=np.float64))
+    # The automatic resolution is chosen with whole bodies, as a bake does.
+    trial = counts[0] if not separate_parts else count_tets(rest, triangles, TRIAL_RESOLUTION, monitor=monitor)
+    return Growth(rest, triangles, separate_parts, trial, (float(cubic), float(square), float(line)))
+
+
+def seconds(tets: int, vertices: int, samples: int, settings: Settings, sample_rate: float) -> float:
+    """How long the reference machine takes for that many samples."""
+    substeps = settings.substeps or math.ceil(2 * math.pi * settings.jiggle / sample_rate / _STEP_ANGLE)
+    work = (_FIT + _STEP * max(1, substeps)) * (tets / 10_000) ** _POWER
+    return samples * (work + _VERTEX * vertices)
+
+
+def slowness(report: dict[str, Any]) -> float | None:
+    """How much longer this machine took than the reference, from a bake's report; None where it does not tell."""
+    try:
+        computed = int(report["computed"])
+        spent = sum(float(report["seconds"][stage]) for stage in ("fitting", "simulation", "detail"))
+        settings = Settings().replace(report["settings"])
+        rate = float(report["frame_rate"]) * settings.samples
+        if computed < 5:
+            return None
+        expected = seconds(int(report["tets"]), int(report["vertices"]), computed, settings, rate)
+        return min(max(spent / expected, _CREDIBLE[0]), _CREDIBLE[1])
+    except (KeyError, TypeError, ValueError, Error):
+        return None  # of another version
+
+
+def round_to_two_digits(count: int) -> int:
+    """16,703 as 17,000."""
+    digits = max(0, len(str(count)) - 2)
+    return int(round(count, -digits))
+
+
+def duration_text(amount: float) -> str:
+    """Seconds as a person says them."""
+    if amount < 60:
+        return f"{max(1, round(amount))} s"
+    if amount < 600:
+        minutes, rest = divmod(round(amount / 5) * 5, 60)
+        return f"{minutes} min {rest:02d} s" if rest else f"{minutes} min"
+    if amount < 3570:
+        return f"{round(amount / 60)} min"
+    hours, rest = divmod(round(amount / 60), 60)
+    return f"{hours} h {rest:02d} min"
