@@ -30,53 +30,111 @@ class Settings:
     """Settings of one bake. Make changed ones with `replace` or `from_text`, which check them."""
 
     resolution: int = _setting(
-        0, "Cells of the cage along the longest side; 0 is automatic: 24, fewer for compact bodies", low=0, high=256
+        0,
+        "Cells of the cage along the longest side of the body. More follow finer parts, such as fingers, and take "
+        "longer; 0 chooses: 24, fewer for compact bodies",
+        low=0,
+        high=256,
     )
     separate_parts: bool = _setting(
-        False, "Give parts that are near each other but not connected (fingers, thighs) a cage of their own"
+        False,
+        "Fingers or thighs that lie close together get a cage each and move apart freely, instead of sticking together",
     )
-    jiggle: float = _setting(3.0, "How fast free parts swing", low=0.05, high=100.0, unit="Hz")
-    settle: float = _setting(0.7, "Time after which a swing has died down to 5 %", low=0.01, high=60.0, unit="s")
+    jiggle: float = _setting(
+        3.0, "How fast free parts swing: low looks heavy and slow, high firm and quick", low=0.05, high=100.0, unit="Hz"
+    )
+    settle: float = _setting(
+        0.7, "How long free parts go on swinging, until 5 % are left of a swing", low=0.01, high=60.0, unit="s"
+    )
     amount: float = _setting(
-        1.0, "How much of the motion is used, times the object property sinew_amount; 0 is the input", low=0.0, high=2.0
+        1.0,
+        "How much of the motion is seen: 0 is the animation as it was, 2 is double. Multiplies the object property "
+        "sinew_amount, and needs no new simulation",
+        low=0.0,
+        high=2.0,
     )
     maximum_offset: float = _setting(
-        0.0, "Soft limit of the distance from the input, as a fraction of size; 0 is none", low=0.0, high=10.0
+        0.0,
+        "How far free parts get from the animation at most, as a fraction of the body's size; 0 is no limit",
+        low=0.0,
+        high=10.0,
     )
     keep_pose: float = _setting(
-        1.0, "How much the flesh keeps the animated pose instead of sagging and relaxing", low=0.0, high=1.0
+        1.0, "1: flesh comes to rest in the animated pose. 0: it sags under gravity and relaxes", low=0.0, high=1.0
     )
     balance: float = _setting(
-        1.0, "Exponent of the follow weights; above 1 frees the parts between", low=0.05, high=20.0
+        1.0, "Above 1, parts painted between 0 and 1 swing more; below 1, they follow more closely", low=0.05, high=20.0
     )
-    follow_group: str = _setting("", "Vertex group with weights 0 (free) to 1 (follows exactly); empty is automatic")
+    follow_group: str = _setting(
+        "",
+        "Vertex group that says what moves: 1 follows the animation exactly, 0 swings freely. Empty is automatic, by "
+        "the bones and the thickness of the mesh",
+    )
     rest_frame: int | None = _setting(
-        None, "Frame whose shape is the rest shape; none is the undeformed mesh", low=-1048574, high=1048574
+        None, "Frame on which the body is relaxed; none takes the undeformed mesh", low=-1048574, high=1048574
     )
-    frame_start: int | None = _setting(
-        None, "First frame of the bake; none is the scene's", low=-1048574, high=1048574
-    )
+    frame_start: int | None = _setting(None, "First frame of the bake; none is the scene's", low=-1048574, high=1048574)
     frame_end: int | None = _setting(None, "Last frame of the bake; none is the scene's", low=-1048574, high=1048574)
-    samples: int = _setting(1, "Samples of the input in each frame, for motion blur and fast motion", choices=(1, 2, 4))
-    preroll: int = _setting(0, "Frames simulated before the first one", low=0, high=1000)
+    samples: int = _setting(
+        1,
+        "Samples in each frame: more make motion blur right and fast motion smooth, and take longer",
+        choices=(1, 2, 4),
+    )
+    preroll: int = _setting(
+        0,
+        "Frames simulated before the first, so that flesh hangs and swings already when the shot begins",
+        low=0,
+        high=1000,
+    )
     detail: bool = _setting(
-        True, "Carry detail finer than the cage over to the result; off for noisy scans, then nothing follows exactly"
+        True,
+        "Keep wrinkles and edges that are finer than the cage. Off smooths noisy scans, and nothing follows exactly",
     )
     smoothing: float = _setting(
-        0.002, "Length below which the fit of the cage is smooth, as a fraction of size", low=1e-6, high=1.0
+        0.002,
+        "How calmly the cage follows the mesh: higher evens out a noisy or crumpled animation, as a fraction of size",
+        low=1e-6,
+        high=1.0,
     )
-    energy: str = _setting("neo_hookean", "Elastic energy of the flesh", choices=("neo_hookean", "stvk"))
-    scheme: str = _setting("tr_bdf2", "Time stepping scheme", choices=("tr_bdf2", "implicit_euler"))
-    substeps: int = _setting(0, "Time steps between two samples; 0 is automatic", low=0, high=64)
-    newton_rounds: int = _setting(0, "Newton rounds of each time step; 0 is until converged", low=0, high=50)
-    young: float = _setting(0.0, "Young's modulus; 0 takes it from jiggle", low=0.0, high=1e12, unit="Pa")
-    poisson: float = _setting(0.4, "Poisson's ratio", low=0.0, high=0.49)
-    density: float = _setting(1000.0, "Density of the flesh", low=1e-3, high=1e6, unit="kg/m3")
-    damping_mass: float = _setting(
-        0.0, "Rayleigh damping of mass, used when young is set", low=0.0, high=1e4, unit="1/s"
+    energy: str = _setting(
+        "neo_hookean",
+        "How flesh answers to being squeezed: Neo-Hookean holds its volume, StVK is that of the paper",
+        choices=("neo_hookean", "stvk"),
     )
+    scheme: str = _setting(
+        "tr_bdf2",
+        "How time is cut: TR-BDF2 keeps the swing lively, implicit Euler damps it",
+        choices=("tr_bdf2", "implicit_euler"),
+    )
+    substeps: int = _setting(
+        0, "Time steps from one sample to the next: more are more exact and slower; 0 chooses", low=0, high=64
+    )
+    newton_rounds: int = _setting(
+        0,
+        "Rounds of solving in each time step: few are faster and less exact; 0 goes on until it is right",
+        low=0,
+        high=50,
+    )
+    young: float = _setting(
+        0.0,
+        "Firmness of a real material, in place of jiggle and settle; 0 takes it from these",
+        low=0.0,
+        high=1e12,
+        unit="Pa",
+    )
+    poisson: float = _setting(
+        0.4, "How much flesh bulges sideways when squeezed: 0.49 keeps its volume, 0 does not bulge", low=0.0, high=0.49
+    )
+    density: float = _setting(
+        1000.0,
+        "How heavy the flesh is; together with a real firmness it decides how fast it swings",
+        low=1e-3,
+        high=1e6,
+        unit="kg/m3",
+    )
+    damping_mass: float = _setting(0.0, "Slows large, slow swings of a real material", low=0.0, high=1e4, unit="1/s")
     damping_stiffness: float = _setting(
-        0.0, "Rayleigh damping of stiffness, used when young is set", low=0.0, high=1e3, unit="s"
+        0.0, "Stills small, quick ripples of a real material", low=0.0, high=1e3, unit="s"
     )
     gravity: tuple[float, float, float] | None = _setting(
         None, "Gravity as x,y,z; none is the scene's", low=-1e4, high=1e4, unit="m/s2"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import atexit
 
 from . import background, job_operator
-from .enrich import cage, operators, overlay, panel, presets, properties
+from .enrich import cage, operators, overlay, panel, presets, properties, sidebar
 
 # In this order, and unregistered in the opposite one.
-_PARTS = (properties, operators, cage, overlay, presets, panel, job_operator, background)
+_PARTS = (properties, operators, cage, overlay, presets, panel, sidebar, job_operator, background)
 
 
 def register() -> None:

@@ -9,15 +9,16 @@ import bpy
 from ... import bake_object
 from ...scene import compat, sample, setup, stack
 from .. import job_operator
-from . import cage, forecast, operators, presets, properties, state, view
+from . import cage, forecast, operators, presets, properties, state, view, weights
 
-_ICONS = {
+ICONS = {
     state.NOTHING: "RADIOBUT_OFF",
     cage.CAGE: "MESH_ICOSPHERE",
     state.BAKED: "CHECKMARK",
     state.STALE: "FILE_REFRESH",
     state.LOST: "ERROR",
 }
+_LABELS = 0.4  # share of the width that Blender gives to the names of properties
 
 
 class _Physics:
@@ -52,20 +53,16 @@ class SINEW_PT_enrich(_Physics, bpy.types.Panel):
     bl_options: Any = set()
 
     def draw(self: Any, context: Any) -> None:
-        layout, scene, ob = self.layout, context.scene, context.object
-        if setup.find_of(ob, scene) is None:
+        layout, ob = self.layout, context.object
+        if setup.find_of(ob, context.scene) is None:
             layout.operator("sinew.add", icon="ADD")
             return
         item = operators.active_item(context)
         if item is None:
-            # Stored by a script or by the command. Drawing must not change anything, so a timer does.
-            if not bpy.app.timers.is_registered(properties.refresh):
-                bpy.app.timers.register(properties.refresh, first_interval=0.0)
+            refresh_soon()
             return
         baking = job_operator.is_running(ob.name)
-        now = None if baking else cage.state_of(item)
-        self._draw_state(context, layout, now)
-
+        self._draw_state(context, layout, None if baking else cage.state_of(item))
         row = layout.row(align=True)
         row.scale_y = 1.4
         if baking:
@@ -74,18 +71,7 @@ class SINEW_PT_enrich(_Physics, bpy.types.Panel):
             row.operator("sinew.bake", icon="PHYSICS", text="Bake")
             row.operator("sinew.delete_bake", icon="TRASH", text="Delete Bake")
         self._draw_switch(layout, ob)
-
-        column = layout.column()
-        column.use_property_split = True
-        column.use_property_decorate = False
-        column.enabled = not baking
-        for name in ("jiggle", "settle"):
-            column.prop(item, name)
-        _draw_amount(column, item, ob)
-        column.prop(item, "keep_pose", slider=True)
-        column.prop(item, "resolution")
-        _draw_estimate(column, item)
-        _draw_follow(column, item, ob)
+        self._draw_controls(layout, item, ob, baking)
 
     def draw_header_preset(self: Any, context: Any) -> None:
         if setup.find_of(context.object, context.scene) is not None:
@@ -93,17 +79,17 @@ class SINEW_PT_enrich(_Physics, bpy.types.Panel):
             self.layout.operator("sinew.remove", text="", icon="X", emboss=False)
 
     def _draw_state(self, context: Any, layout: Any, now: state.State | None) -> None:
+        if now is None:
+            draw_progress(layout)
+            return
         box = layout.box().column(align=True)
         width = context.region.width
-        if now is None:
-            compat.draw_progress(box, *job_operator.progress())
-            return
-        _draw_text(box, now.text, _ICONS[now.kind], width)
+        draw_text(box, now.text, ICONS[now.kind], width)
         last = job_operator.running
         if last.message and last.object_name == context.object.name:
-            _draw_text(box, last.message, "ERROR" if last.failed else "INFO", width)
+            draw_text(box, last.message, "ERROR" if last.failed else "INFO", width)
         if not bpy.data.filepath:
-            _draw_text(box, "Save the file first: the bake lies in a folder beside it", "INFO", width)
+            draw_text(box, "Save the file first: the bake lies in a folder beside it", "INFO", width)
 
     def _draw_switch(self, layout: Any, ob: Any) -> None:
         modifier = stack.own_modifier(ob)
@@ -112,45 +98,42 @@ class SINEW_PT_enrich(_Physics, bpy.types.Panel):
         row.operator("sinew.show", text="Input", depress=modifier is not None and not shown).result = False
         row.operator("sinew.show", text="Result", depress=shown).result = True
 
-
-def _draw_text(layout: Any, text: str, icon: str, width: int) -> None:
-    """A sentence in as many lines as it needs."""
-    for index, line in enumerate(state.wrapped(text, width)):
-        layout.label(text=line, icon=icon if index == 0 else "BLANK1")
-
-
-def _draw_amount(column: Any, item: Any, ob: Any) -> None:
-    row = column.row(align=True)
-    row.prop(item, "amount", slider=True)
-    if sample.AMOUNT in ob:
-        row = column.row()
-        row.use_property_decorate = True  # the dot that sets a key
-        row.prop(ob, f'["{sample.AMOUNT}"]', text="Over Time", slider=True)
-    else:
-        row.operator("sinew.animate_amount", text="", icon="KEY_HLT")
+    def _draw_controls(self, layout: Any, item: Any, ob: Any, baking: bool) -> None:
+        column = layout.column()
+        column.use_property_split = True
+        column.use_property_decorate = False
+        column.enabled = not baking
+        swing = column.column()
+        swing.active = item.young == 0.0  # a material takes their place
+        swing.prop(item, "jiggle")
+        swing.prop(item, "settle")
+        _draw_amount(column, item, ob)
+        column.prop(item, "keep_pose", slider=True)
+        column.prop(item, "resolution")
+        draw_notes(column, forecast.lines_of(item))
 
 
-def _draw_estimate(column: Any, item: Any) -> None:
-    """Small and grey below the values."""
-    row = column.split(factor=0.4)
-    row.label(text="")
-    lines = row.column(align=True)
-    lines.active = False
-    lines.scale_y = 0.8
-    for line in forecast.lines_of(item):
-        lines.label(text=line)
+class SINEW_PT_follow(_OfSetup, bpy.types.Panel):
+    bl_label = "Follow"
+    bl_options: Any = set()
 
-
-def _draw_follow(column: Any, item: Any, ob: Any) -> None:
-    column.prop_search(item, "follow_group", ob, "vertex_groups", text="Follow")
-    used = bake_object.follow_group(ob, properties.settings_of(item))
-    row = column.row(align=True).split(factor=0.4, align=True)
-    label = row.row()
-    label.alignment = "RIGHT"
-    label.label(text="" if item.follow_group or not used else f"({used})")
-    buttons = row.row(align=True)
-    buttons.operator("sinew.make_follow_group", text="Make", icon="GROUP_VERTEX")
-    buttons.operator("sinew.paint_follow_group", icon="WPAINT_HLT")
+    def draw(self, context: Any) -> None:
+        layout, item = self.columns(context)
+        ob = context.object
+        group = layout.row()
+        group.alert = bool(item.follow_group) and item.follow_group not in ob.vertex_groups
+        group.prop_search(item, "follow_group", ob, "vertex_groups", text="Vertex Group")
+        if not item.follow_group:
+            used = bake_object.follow_group(ob, properties.settings_of(item))
+            draw_notes(layout, [f"Uses {used}" if used else "Automatic"])
+        buttons = layout.row(align=True)
+        buttons.operator("sinew.make_follow_group", icon="GROUP_VERTEX")
+        buttons.operator("sinew.paint_follow_group", icon="WPAINT_HLT")
+        column = layout.column(heading="Show")
+        column.prop(item, "show_weights", text="Weights")
+        error = weights.error_of(item)
+        if item.show_weights and error:
+            draw_text(layout, error, "ERROR", context.region.width)
 
 
 class SINEW_PT_cage(_OfSetup, bpy.types.Panel):
@@ -161,20 +144,22 @@ class SINEW_PT_cage(_OfSetup, bpy.types.Panel):
         layout.operator("sinew.build_cage", icon="MESH_ICOSPHERE")
         built = cage.find(item)
         has_bake = cage.bake_of(item) is not None
-        column = layout.column(heading="Show")
-        column.active = built is not None or has_bake
-        column.prop(item, "show_cage", text="Cage")
-        details = column.column()
+        # While it bakes, the frames that are done can be looked at.
+        shown = self.layout.column(heading="Show")
+        shown.active = built is not None or has_bake
+        shown.prop(item, "show_cage", text="Cage")
+        details = shown.column()
         details.active = item.show_cage
-        shapes = details.row(align=True)
-        shapes.prop(item, "cage_shape", expand=True)
         details.prop(item, "show_inside")
+        shapes = details.row(align=True)
+        shapes.use_property_split = False
+        shapes.prop(item, "cage_shape", expand=True)
         if item.show_cage and not has_bake and item.cage_shape != view.REST:
-            _draw_text(layout, "Fitted and Simulated need a bake", "INFO", context.region.width)
+            draw_text(layout, "Fitted and Simulated need a bake", "INFO", context.region.width)
         if built is not None:
             lines = layout.column(align=True)
             for line in cage.describe(built):
-                lines.label(text=line)
+                draw_text(lines, line, "BLANK1", context.region.width)
 
 
 class SINEW_PT_frames(_OfSetup, bpy.types.Panel):
@@ -194,17 +179,36 @@ class SINEW_PT_advanced(_OfSetup, bpy.types.Panel):
     def draw(self, context: Any) -> None:
         layout, item = self.columns(context)
         column = layout.column()
-        for name in ("separate_parts", "balance", "maximum_offset", "detail", "smoothing"):
+        for name in ("balance", "maximum_offset", "smoothing"):
             column.prop(item, name)
+        column = layout.column(heading="Cage")
+        column.prop(item, "separate_parts")
+        column.prop(item, "detail")
         _draw_optional(layout, item, "rest_frame")
         _draw_optional(layout, item, "gravity")
-        column = layout.column(heading="Material")
+
+
+class SINEW_PT_material(_OfSetup, bpy.types.Panel):
+    bl_label = "Material"
+    bl_parent_id = "SINEW_PT_advanced"
+
+    def draw(self, context: Any) -> None:
+        layout, item = self.columns(context)
+        column = layout.column()
         for name in ("young", "poisson", "density"):
             column.prop(item, name)
-        damping = column.column()
+        damping = layout.column()
         damping.active = item.young > 0.0
         for name in ("damping_mass", "damping_stiffness"):
             damping.prop(item, name)
+
+
+class SINEW_PT_solver(_OfSetup, bpy.types.Panel):
+    bl_label = "Solver"
+    bl_parent_id = "SINEW_PT_advanced"
+
+    def draw(self, context: Any) -> None:
+        layout, item = self.columns(context)
         column = layout.column()
         for name in ("energy", "scheme", "substeps", "newton_rounds"):
             column.prop(item, name)
@@ -212,7 +216,6 @@ class SINEW_PT_advanced(_OfSetup, bpy.types.Panel):
 
 class SINEW_PT_report(_OfSetup, bpy.types.Panel):
     bl_label = "Last Bake"
-    bl_options: Any = set()
 
     @classmethod
     def poll(cls, context: Any) -> bool:
@@ -222,9 +225,47 @@ class SINEW_PT_report(_OfSetup, bpy.types.Panel):
         column = self.layout.column(align=True)
         now = state.of(operators.active_item(context))
         for line in now.report:
-            _draw_text(column, line, "BLANK1", context.region.width)
+            draw_text(column, line, "DOT", context.region.width)
         for note in now.notes:
-            _draw_text(column, note, "INFO", context.region.width)
+            draw_text(column, note, "INFO", context.region.width)
+
+
+def draw_progress(layout: Any) -> None:
+    compat.draw_progress(layout, *job_operator.progress())
+
+
+def draw_text(layout: Any, text: str, icon: str, width: int) -> None:
+    """A sentence in as many lines as it needs."""
+    for index, line in enumerate(state.wrapped(text, width)):
+        layout.label(text=line, icon=icon if index == 0 else "BLANK1")
+
+
+def draw_notes(layout: Any, lines: list[str]) -> None:
+    """Grey lines below the value of a property."""
+    row = layout.split(factor=_LABELS)
+    row.label(text="")
+    column = row.column(align=True)
+    column.active = False
+    column.scale_y = 0.8
+    for line in lines:
+        column.label(text=line)
+
+
+def refresh_soon() -> None:
+    """Lists setups that a script or the command stored. Drawing must not change anything, so a timer does."""
+    if not bpy.app.timers.is_registered(properties.refresh):
+        bpy.app.timers.register(properties.refresh, first_interval=0.0)
+
+
+def _draw_amount(column: Any, item: Any, ob: Any) -> None:
+    row = column.row(align=True)
+    row.prop(item, "amount", slider=True)
+    if sample.AMOUNT in ob:
+        row = column.row()
+        row.use_property_decorate = True  # the dot that sets a key
+        row.prop(ob, f'["{sample.AMOUNT}"]', text="Over Time", slider=True)
+    else:
+        row.operator("sinew.animate_amount", text="", icon="KEY_HLT")
 
 
 def _draw_optional(layout: Any, item: Any, name: str) -> None:
@@ -236,7 +277,16 @@ def _draw_optional(layout: Any, item: Any, name: str) -> None:
     value.prop(item, name, text="")
 
 
-CLASSES = (SINEW_PT_enrich, SINEW_PT_cage, SINEW_PT_frames, SINEW_PT_advanced, SINEW_PT_report)
+CLASSES = (
+    SINEW_PT_enrich,
+    SINEW_PT_follow,
+    SINEW_PT_cage,
+    SINEW_PT_frames,
+    SINEW_PT_advanced,
+    SINEW_PT_material,
+    SINEW_PT_solver,
+    SINEW_PT_report,
+)
 
 
 def register() -> None:

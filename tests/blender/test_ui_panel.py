@@ -1,0 +1,175 @@
+"""Every panel in every state, drawn into a layout that takes notes; tooltips, and what is done to all setups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import bpy
+import pytest
+import scenes
+import sinew
+from fake_layout import Layout, draw
+from inside import save
+from sinew.core.settings import Settings
+from sinew.scene import stack
+from sinew.ui import job_operator
+from sinew.ui.background import results
+from sinew.ui.enrich import cage, operators, panel, presets, properties, sidebar, state, view
+
+FRAMES = 6
+
+
+@pytest.fixture
+def arm(tmp_path: Path) -> Iterator[Any]:
+    sinew.register()
+    scenes.reset_scene()
+    ob = scenes.build_two_bone_arm(frames=FRAMES)
+    save(tmp_path / "arm.blend")
+    bpy.context.view_layer.objects.active = ob
+    yield ob
+    sinew.unregister()
+
+
+@pytest.fixture
+def item(arm: Any) -> Any:
+    bpy.ops.sinew.add()
+    found = properties.find(bpy.context.scene, arm)
+    found.resolution, found.substeps = 5, 1
+    return found
+
+
+def drawn_all() -> Layout:
+    """All panels of the physics tab together."""
+    state.forget()
+    cage._shapes.clear()
+    whole = Layout()
+    for cls in (*panel.CLASSES, sidebar.SINEW_PT_sidebar):
+        part = draw(cls)
+        if part is not None:
+            whole.labels += part.labels
+            whole.operators += part.operators
+            whole.properties += part.properties
+    return whole
+
+
+def test_without_a_setup_there_is_one_button(arm: Any) -> None:
+    assert set(drawn_all().operators) == {"sinew.add"}
+    draw(panel.SINEW_PT_enrich, "draw_header_preset")
+
+
+def test_every_setting_is_in_the_panel_once(item: Any) -> None:
+    shown = drawn_all().properties
+    for name in Settings().as_dict():
+        assert shown.count(name) == 1, name
+    layout = draw(panel.SINEW_PT_enrich)
+    assert layout is not None
+    assert layout.properties == ["jiggle", "settle", "amount", "keep_pose", "resolution"]
+
+
+def test_all_states_are_told(item: Any, arm: Any) -> None:
+    assert "Not baked yet" in drawn_all().labels
+    bpy.ops.sinew.build_cage()
+    assert any("tets, not baked" in line for line in drawn_all().labels)
+    bpy.ops.sinew.bake()
+    assert f"Baked, frames 1 to {FRAMES}" in drawn_all().labels
+    assert panel.SINEW_PT_report.poll(bpy.context)
+    item.jiggle = 6.0
+    assert "Jiggle has changed: bake again" in drawn_all().labels
+    Path(bpy.path.abspath(arm.modifiers["Sinew"].filepath)).unlink()
+    assert any("missing" in line for line in drawn_all().labels)
+
+
+def test_while_it_bakes_there_is_progress_and_cancel(item: Any) -> None:
+    where = state.target()
+    assert where is not None
+    work = operators.BakeWork("Arm", where)
+    job_operator.running.work, job_operator.running.sampling = work, True
+    work.step()
+    layout = draw(panel.SINEW_PT_enrich)
+    assert layout is not None and "sinew.cancel" in layout.operators and "sinew.bake" not in layout.operators
+    assert any(line.startswith("Sampling 1 / 6") for line in layout.labels)
+    job_operator.stop("Stopped.")
+    assert any(line.startswith("Stopped") for line in drawn_all().labels)
+
+
+def test_sentences_fit_a_narrow_editor(item: Any) -> None:
+    item.follow_group = "No such group, whatever its very long name may be good for"
+    with pytest.raises(RuntimeError):
+        bpy.ops.sinew.bake()
+    layout = draw(panel.SINEW_PT_enrich, width=300)
+    assert layout is not None and max(len(line) for line in layout.labels) <= 40
+
+
+def test_presets_are_drawn(item: Any) -> None:
+    layout = draw(presets.SINEW_PT_presets)
+    assert layout is not None
+    assert layout.operators.count("sinew.apply_preset") >= 10 and layout.operators[-1] == "sinew.add_preset"
+
+
+def test_everything_has_a_tooltip(arm: Any) -> None:
+    names = [name for name in dir(bpy.ops.sinew) if not name.startswith("_")]
+    kinds = [getattr(bpy.ops.sinew, name).get_rna_type() for name in names]
+    assert len(kinds) >= 15
+    for kind in kinds:
+        told = hasattr(getattr(bpy.types, kind.identifier), "description") or len(kind.description) > 15
+        assert told, kind.identifier
+    for kind in [*kinds, *(group.bl_rna for group in properties._registered)]:
+        for prop in kind.properties:
+            if prop.identifier not in ("rna_type", "name"):
+                assert len(prop.description) > 10, (kind.identifier, prop.identifier)
+            if prop.type == "ENUM":
+                assert all(choice.description for choice in prop.enum_items), prop.identifier
+
+
+BUTTONS = ["bake", "build_cage", "delete_bake", "show", "make_follow_group", "paint_follow_group"]
+
+
+@pytest.mark.parametrize("name", BUTTONS)
+def test_a_grey_button_says_why(arm: Any, name: str) -> None:
+    with pytest.raises(RuntimeError, match="poll.*(setup|no bake)"):
+        getattr(bpy.ops.sinew, name)()
+
+
+def second_arm(arm: Any) -> Any:
+    copy = arm.copy()
+    copy.data = arm.data.copy()
+    copy.name = "Other"
+    bpy.context.scene.collection.objects.link(copy)
+    bpy.context.view_layer.objects.active = copy
+    bpy.ops.sinew.add()
+    found = properties.find(bpy.context.scene, copy)
+    found.resolution, found.substeps = 4, 1
+    return copy
+
+
+def test_all_setups_are_baked_and_switched_together(item: Any, arm: Any) -> None:
+    other = second_arm(arm)
+    assert not bpy.ops.sinew.show_all.poll()
+    assert sidebar.waiting(bpy.context.scene) == ["Arm", "Other"]
+    assert bpy.ops.sinew.bake_all() == {"FINISHED"}
+    state.forget()
+    assert sidebar.waiting(bpy.context.scene) == [] and not bpy.ops.sinew.bake_all.poll()
+    modifiers: list[Any] = [stack.own_modifier(ob) for ob in (arm, other)]
+    for result in (False, True):
+        assert bpy.ops.sinew.show_all(result=result) == {"FINISHED"}
+        assert [m.show_viewport for m in modifiers] == [m.show_render for m in modifiers] == [result, result]
+
+
+def test_a_click_in_the_list_selects(item: Any, arm: Any) -> None:
+    other = second_arm(arm)
+    layout = draw(sidebar.SINEW_PT_sidebar)
+    assert layout is not None and layout.operators.count("sinew.select") == 2
+    assert bpy.ops.sinew.select(name="Arm") == {"FINISHED"}
+    assert bpy.context.object == arm and arm.select_get() and not other.select_get()
+    with pytest.raises(RuntimeError, match="view layer"):
+        bpy.ops.sinew.select(name="Nobody")
+
+
+def test_the_overlay_is_switched_in_the_panel(item: Any) -> None:
+    shown = drawn_all().properties
+    assert {"show_cage", "show_inside", "cage_shape", "show_weights"} <= set(shown)
+    item.show_cage, item.cage_shape = True, view.FITTED
+    assert any("need a bake" in line for line in drawn_all().labels)
+    results.wait()
