@@ -2,7 +2,7 @@
 
     blender --background --factory-startup --python examples/panel_pictures.py -- FOLDER      makes FOLDER/calf.blend
     xvfb-run -a -s "-screen 0 1600x1000x24 +extension GLX -nolisten tcp" blender --factory-startup FOLDER/calf.blend \
-        --window-geometry 0 0 1600 1000 --python examples/panel_pictures.py -- FOLDER
+        --enable-event-simulate --window-geometry 0 0 1600 1000 --python examples/panel_pictures.py -- FOLDER
 
 Needs imagemagick (`import`), and LIBGL_ALWAYS_SOFTWARE=1 where there is no graphics card.
 """
@@ -27,13 +27,16 @@ def steps(folder: Path) -> Iterator[float]:
     """Yields the seconds to wait before it goes on."""
     import sinew
     from sinew.ui import job_operator
-    from sinew.ui.enrich import properties, view
+    from sinew.ui.enrich import properties, view, weights
 
     sinew.register()
     ob = bpy.data.objects["Calf"]
     window = bpy.context.window_manager.windows[0]
     window.view_layer.objects.active = ob
     areas = {area.type: area for area in window.screen.areas}
+    yield 0.5
+    with bpy.context.temp_override(window=window, area=areas["OUTLINER"]):
+        bpy.ops.screen.area_close()
     yield 0.5
     areas["PROPERTIES"].spaces[0].context = "PHYSICS"
     space = areas["VIEW_3D"].spaces[0]
@@ -49,6 +52,13 @@ def steps(folder: Path) -> Iterator[float]:
     def picture(name: str) -> None:
         subprocess.run(["import", "-window", "root", str(folder / f"{name}.png")], check=True)
 
+    def click(x: int, y: int) -> Iterator[float]:
+        """At so many pixels from the left and from the top."""
+        for kind, value in (("MOUSEMOVE", "NOTHING"), ("LEFTMOUSE", "PRESS"), ("LEFTMOUSE", "RELEASE")):
+            window.event_simulate(type=kind, value=value, x=x, y=window.height - y)
+            yield 0.2
+        yield 0.5
+
     def work_ends() -> Iterator[float]:
         while job_operator.is_running():
             yield 0.2
@@ -60,14 +70,28 @@ def steps(folder: Path) -> Iterator[float]:
     picture("1_nothing")
     press(bpy.ops.sinew.add)
     item = properties.find(bpy.context.scene, ob)
-    yield 1.5
+    areas["PROPERTIES"].tag_redraw()
+    yield 2.5
     picture("2_added")
+    yield from click(1308, 244)  # the sidebar's tab
+    picture("2_sidebar")
+    yield from click(1527, 305)
+    yield 0.5
+    picture("2_presets")
+    window.event_simulate(type="ESC", value="PRESS", x=600, y=500)
+    yield 0.2
+    window.event_simulate(type="ESC", value="RELEASE", x=600, y=500)
+    yield 0.5
     press(bpy.ops.sinew.build_cage, "INVOKE_DEFAULT")
     yield from work_ends()
     picture("3_cage_rest")
     item.show_cage, item.show_weights = False, True
-    yield 2.0
+    yield 1.0
+    while not weights.is_ready(item):
+        yield 0.2
+    yield 1.0
     picture("4_weights")
+    item.resolution = 12
     item.show_weights = False
     press(bpy.ops.sinew.bake, "INVOKE_DEFAULT")
     while job_operator.running.sampling:
@@ -75,7 +99,7 @@ def steps(folder: Path) -> Iterator[float]:
     yield 2.0
     picture("5_baking")
     yield from work_ends()
-    bpy.context.scene.frame_set(32)
+    bpy.context.scene.frame_set(24)
     yield 1.0
     picture("6_baked")
     item.show_cage, item.cage_shape = True, view.FITTED
@@ -92,7 +116,7 @@ def steps(folder: Path) -> Iterator[float]:
     item.jiggle = 5.0
     yield 2.5
     picture("10_stale_weights")
-    bpy.context.scene.frame_set(38)
+    bpy.context.scene.frame_set(30)
     yield 1.0
     picture("11_weights_later")
     print("all pictures done", flush=True)
@@ -104,7 +128,7 @@ def build(folder: Path) -> None:
 
     scenes.reset_scene()
     scenes.build_character()
-    bpy.context.scene.frame_end = 40
+    bpy.context.scene.frame_end = 32
     bpy.ops.wm.save_as_mainfile(filepath=str(folder / "calf.blend"))
 
 

@@ -57,20 +57,26 @@ def test_seconds_grow_with_everything_that_costs() -> None:
 def report(speed: float, computed: int = 100) -> dict:
     total = estimate.seconds(10_000, 5_000, computed, Settings(), 24.0) / speed
     return {
-        "computed": computed, "tets": 10_000, "vertices": 5_000, "frame_rate": 24.0, "settings": Settings().as_dict(),
-        "seconds": {"fitting": 0.5 * total, "simulation": 0.4 * total, "detail": 0.1 * total, "total": 2 * total},
+        "computed": computed, "samples": computed, "tets": 10_000, "vertices": 5_000, "frame_rate": 24.0,
+        "settings": Settings().as_dict(),
+        "seconds": {"fitting": 0.5 * total, "simulation": 0.4 * total, "detail": 0.1 * total, "sampling": 7.0},
     }  # fmt: skip
 
 
 def test_the_last_bake_tells_how_fast_the_machine_is() -> None:
-    assert estimate.slowness(report(2.0)) == pytest.approx(0.5)
-    assert estimate.slowness(report(0.25)) == pytest.approx(4.0)
-    assert estimate.slowness(report(1e-6)) == 10.0  # a laptop that slept
+    for speed in (0.25, 2.0):
+        measured = estimate.measured_speed(report(speed))
+        assert measured is not None and measured.slowness == pytest.approx(1.0 / speed)
+        # The same bake again takes as long again, sampling included.
+        spent = sum(report(speed)["seconds"].values())
+        assert measured.seconds(10_000, 5_000, 100, Settings(), 24.0) == pytest.approx(spent)
+    slept = estimate.measured_speed(report(1e-6))
+    assert slept is not None and slept.slowness == 10.0
 
 
 @pytest.mark.parametrize("broken", [{}, {"computed": "x"}, {"computed": 2}, {"seconds": {}}, {"settings": {"x": 1}}])
 def test_reports_that_tell_nothing_are_passed_over(broken: dict) -> None:
-    assert estimate.slowness({**report(1.0), **broken} if broken else {}) is None
+    assert estimate.measured_speed({**report(1.0), **broken} if broken else {}) is None
 
 
 @pytest.mark.parametrize(

@@ -78,8 +78,19 @@ def seconds(tets: int, vertices: int, samples: int, settings: Settings, sample_r
     return samples * (work + _VERTEX * vertices)
 
 
-def slowness(report: dict[str, Any]) -> float | None:
-    """How much longer this machine took than the reference, from a bake's report; None where it does not tell."""
+@dataclass(frozen=True)
+class Speed:
+    """Of this machine with this scene."""
+
+    slowness: float = 1.0  # against the reference machine
+    sampling: float = 0.005  # seconds that a sample is waited for: rigs differ
+
+    def seconds(self, tets: int, vertices: int, samples: int, settings: Settings, sample_rate: float) -> float:
+        return self.slowness * seconds(tets, vertices, samples, settings, sample_rate) + self.sampling * samples
+
+
+def measured_speed(report: dict[str, Any]) -> Speed | None:
+    """From a bake's report; None where it does not tell."""
     try:
         computed = int(report["computed"])
         spent = sum(float(report["seconds"][stage]) for stage in ("fitting", "simulation", "detail"))
@@ -88,8 +99,9 @@ def slowness(report: dict[str, Any]) -> float | None:
         if computed < 5:
             return None
         expected = seconds(int(report["tets"]), int(report["vertices"]), computed, settings, rate)
-        return min(max(spent / expected, _CREDIBLE[0]), _CREDIBLE[1])
-    except (KeyError, TypeError, ValueError, Error):
+        sampling = float(report["seconds"]["sampling"]) / int(report["samples"])
+        return Speed(min(max(spent / expected, _CREDIBLE[0]), _CREDIBLE[1]), sampling)
+    except (KeyError, TypeError, ValueError, ZeroDivisionError, Error):
         return None  # of another version
 
 

@@ -76,7 +76,7 @@ def state_of(item: Any) -> state.State:
     reason = why_stale(item, built)
     if reason:
         return state.State(state.STALE, f"{reason}: build the cage again, or bake", now.report, now.notes)
-    return state.State(CAGE, f"Cage of {len(built.view.tets):,} tets, not baked", now.report, now.notes)
+    return state.State(CAGE, f"Cage: {len(built.view.tets):,} tets", now.report, now.notes)
 
 
 def describe(built: Built) -> list[str]:

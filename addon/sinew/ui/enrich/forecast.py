@@ -10,7 +10,7 @@ from ..background import results
 from . import cage, properties, view
 
 _WHAT = "Estimating"
-_slowness = [1.0]  # of this machine against the reference, after the last bake that was looked at
+_last = [estimate.Speed()]  # of the last bake that was looked at
 
 
 def growth_of(item: Any) -> estimate.Growth | None:
@@ -52,14 +52,14 @@ def lines_of(item: Any) -> list[str]:
     tets, is_counted = tets_of(item, growth)
     shown = f"{tets:,} tets" if is_counted else f"About {estimate.round_to_two_digits(tets):,} tets"
     rate = scene.render.fps / scene.render.fps_base * settings.samples
-    seconds = _slowness_of(item) * estimate.seconds(tets, growth.vertices, samples, settings, rate)
+    seconds = _speed_of(item).seconds(tets, growth.vertices, samples, settings, rate)
     return [shown, f"About {estimate.duration_text(seconds)} for {frames} frames"]
 
 
-def _slowness_of(item: Any) -> float:
+def _speed_of(item: Any) -> estimate.Speed:
     """By the setup's own bake if it has one, else by the last one of any."""
     baked = cage.bake_of(item)
-    measured = estimate.slowness(baked[1].report) if baked is not None else None
+    measured = estimate.measured_speed(baked[1].report) if baked is not None else None
     if measured is not None:
-        _slowness[0] = measured
-    return _slowness[0]
+        _last[0] = measured
+    return _last[0]

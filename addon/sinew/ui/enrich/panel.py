@@ -18,7 +18,6 @@ ICONS = {
     state.STALE: "FILE_REFRESH",
     state.LOST: "ERROR",
 }
-_LABELS = 0.4  # share of the width that Blender gives to the names of properties
 
 
 class _Physics:
@@ -134,6 +133,8 @@ class SINEW_PT_follow(_OfSetup, bpy.types.Panel):
         error = weights.error_of(item)
         if item.show_weights and error:
             draw_text(layout, error, "ERROR", context.region.width)
+        elif item.show_weights and not weights.is_ready(item):
+            draw_notes(layout, ["Finding the weights..."])
 
 
 class SINEW_PT_cage(_OfSetup, bpy.types.Panel):
@@ -241,14 +242,14 @@ def draw_text(layout: Any, text: str, icon: str, width: int) -> None:
 
 
 def draw_notes(layout: Any, lines: list[str]) -> None:
-    """Grey lines below the value of a property."""
-    row = layout.split(factor=_LABELS)
-    row.label(text="")
-    column = row.column(align=True)
+    """Grey lines below a property."""
+    column = layout.column(align=True)
     column.active = False
     column.scale_y = 0.8
     for line in lines:
-        column.label(text=line)
+        row = column.row()
+        row.alignment = "RIGHT"
+        row.label(text=line)
 
 
 def refresh_soon() -> None:

@@ -56,6 +56,10 @@ def refresh(item: Any) -> None:
     results.get(_WHAT, view.key_of(item), key, prepare)
 
 
+def is_ready(item: Any) -> bool:
+    return results.last(_WHAT, view.key_of(item)) is not None
+
+
 def error_of(item: Any) -> str:
     """Why there are no weights to show, as a sentence, or ""."""
     return results.error(_WHAT, view.key_of(item))
