@@ -31,6 +31,7 @@ __all__ = [
     "build_block",
     "build_cantilever",
     "build_character",
+    "build_dressed_arm",
     "build_two_bone_arm",
     "reset_scene",
 ]
@@ -103,6 +104,25 @@ def build_two_bone_arm(rings: int = 24, segments: int = 12, frames: int = 20) ->
     pose_key(armature, "lower", 1, quaternion=(1, 0, 0, 0))
     pose_key(armature, "upper", frames // 2, quaternion=(cos(pi / 16), sin(pi / 16), 0, 0))
     pose_key(armature, "lower", frames // 2, quaternion=(cos(pi / 4), sin(pi / 4), 0, 0))
+    return ob
+
+
+def build_dressed_arm(frames: int = 20) -> Any:
+    """The arm of `build_two_bone_arm` in a "Sleeve" on the same armature, with two "Beads" (one mesh of two loose
+    parts) that a bone carries along."""
+    ob = build_two_bone_arm(frames=frames)
+    vertices, faces = tube_mesh(0.8, 0.14, 20, 12)
+    vertices = vertices + (0.1, 0.0, 0.0)
+    lower = np.clip((vertices[:, 0] - 0.4) / 0.2, 0.0, 1.0)
+    sleeve = add_mesh("Sleeve", vertices[:-2], faces[:-24], groups={"upper": 1.0 - lower[:-2], "lower": lower[:-2]})
+    bind_armature(sleeve, ob.parent)
+    bead, bead_faces = ball_mesh(0.04, 4)
+    places = np.concatenate([bead + (0.85, 0.0, 0.1), bead + (0.95, 0.05, 0.1)])
+    # A bone carries from its tail on.
+    beads = add_mesh("Beads", places - (1.0, 0.0, 0.0), np.concatenate([bead_faces, bead_faces + len(bead)]))
+    beads.parent, beads.parent_type, beads.parent_bone = ob.parent, "BONE", "lower"
+    turned = ob.parent.matrix_world @ ob.parent.data.bones["lower"].matrix_local
+    beads.matrix_parent_inverse = turned.to_3x3().to_4x4().inverted()
     return ob
 
 

@@ -95,7 +95,7 @@ def _bake(options: argparse.Namespace) -> int:
             report, "The file has scripts that were not run; if the animation needs them, pass --enable-scripts."
         )
     _translated(file.save_blend, target)
-    baking.finish(options.object, where, outcome.id)
+    baking.finish(where)
     if options.report:
         disk.write_atomically(options.report.resolve(), json.dumps(report, indent=1, allow_nan=False).encode())
     if outcome.unchanged:

@@ -120,14 +120,12 @@ cleanup:
     return status;
 }
 
-SnStatus sn_embedding_build(SnContext *context, const SnTetMesh *cage, size_t vertex_count, const double *positions,
-                            SnEmbedding *embedding)
+static SnStatus build(SnContext *context, const SnTetMesh *cage, size_t vertex_count, const double *positions,
+                      SnEmbedding *embedding)
 {
     SnStatus status = SN_OK;
     Binding binding = {.cage = cage, .positions = positions, .embedding = embedding};
     size_t batch = 64 * POINTS_PER_CHUNK;
-    *embedding = (SnEmbedding){0};
-    SN_TRY(sn_tet_mesh_check(context, cage));
     for (size_t i = 0; i < 3 * vertex_count; i++) {
         if (!isfinite(positions[i])) {
             SN_TRY(sn_context_fail(context, SN_BAD_INPUT,
@@ -152,6 +150,34 @@ cleanup:
     sn_box_tree_clear(&binding.faces);
     if (status != SN_OK) {
         sn_embedding_clear(embedding);
+    }
+    return status;
+}
+
+SnStatus sn_embedding_build(SnContext *context, const SnTetMesh *cage, size_t vertex_count, const double *positions,
+                            SnEmbedding *embedding)
+{
+    *embedding = (SnEmbedding){0};
+    SnStatus status = sn_tet_mesh_check(context, cage);
+    return status == SN_OK ? build(context, cage, vertex_count, positions, embedding) : status;
+}
+
+SnStatus sn_embedding_build_in_pose(SnContext *context, const SnTetMesh *cage, const double *cage_positions, size_t vertex_count,
+                                    const double *positions, SnEmbedding *embedding)
+{
+    SnTetMesh posed = *cage;
+    posed.positions = (double *)(uintptr_t)cage_positions; /* only read */
+    *embedding = (SnEmbedding){0};
+    SnStatus status = build(context, &posed, vertex_count, positions, embedding);
+    for (size_t i = 0; i < embedding->vertex_count; i++) {
+        double *weights = embedding->weights + 4 * i, sum = 0.0;
+        for (int j = 0; j < 4; j++) {
+            weights[j] = weights[j] > 0.0 && isfinite(weights[j]) ? weights[j] : 0.0;
+            sum += weights[j];
+        }
+        for (int j = 0; j < 4; j++) {
+            weights[j] = sum > 0.0 ? weights[j] / sum : 0.25; /* a flat tet gives no weights */
+        }
     }
     return status;
 }

@@ -13,6 +13,10 @@ typedef struct SnEmbedding {
 /* Binds each point to the tet that contains it, or to the tet of the nearest boundary face (then the weights extrapolate). */
 SnStatus sn_embedding_build(SnContext *context, const SnTetMesh *cage, size_t vertex_count, const double *positions,
                             SnEmbedding *embedding);
+/* The same in a deformed cage: cage_positions (cage vertices x 3) take the place of the rest positions, and tets may be flat or
+   inside out. Points outside hold on to the nearest face: no weight is negative. */
+SnStatus sn_embedding_build_in_pose(SnContext *context, const SnTetMesh *cage, const double *cage_positions, size_t vertex_count,
+                                    const double *positions, SnEmbedding *embedding);
 void sn_embedding_clear(SnEmbedding *embedding);
 
 /* surface = C cage_values; both n x 3 (positions or displacements). */

@@ -165,6 +165,41 @@ static PyObject *cage_interpolate(PyObject *object, PyObject *arguments)
     return result;
 }
 
+/* bind(cage_positions, points, binding, weights): what carries other points, with the cage in that pose. */
+static PyObject *cage_bind(PyObject *object, PyObject *arguments)
+{
+    Cage *self = (Cage *)object;
+    PyObject *objects[4], *result = NULL;
+    SnBuffer pose = {0}, points = {0}, binding = {0}, weights = {0};
+    SnEmbedding embedding = {0};
+    SnContext context;
+    sn_context_init(&context);
+    if (!PyArg_ParseTuple(arguments, "OOOO:bind", &objects[0], &objects[1], &objects[2], &objects[3])) {
+        return NULL;
+    }
+    if (sn_buffer_read_doubles(objects[0], "cage positions", (Py_ssize_t)self->mesh.vertex_count, 3, &pose) == 0 &&
+        sn_buffer_read_doubles(objects[1], "points", -1, 3, &points) == 0 &&
+        sn_buffer_write_ints(objects[2], "binding", points.rows, 1, &binding) == 0 &&
+        sn_buffer_write_doubles(objects[3], "weights", points.rows, 4, &weights) == 0) {
+        SnStatus status;
+        Py_BEGIN_ALLOW_THREADS
+        status = sn_embedding_build_in_pose(&context, &self->mesh, pose.view.buf, (size_t)points.rows, points.view.buf, &embedding);
+        Py_END_ALLOW_THREADS
+        if (sn_errors_check(status, &context) == 0) {
+            memcpy(binding.view.buf, embedding.tets, (size_t)binding.view.len);
+            memcpy(weights.view.buf, embedding.weights, (size_t)weights.view.len);
+            result = Py_None;
+            Py_INCREF(result);
+        }
+    }
+    sn_embedding_clear(&embedding);
+    sn_buffer_close(&pose);
+    sn_buffer_close(&points);
+    sn_buffer_close(&binding);
+    sn_buffer_close(&weights);
+    return result;
+}
+
 static PyObject *cage_counts(PyObject *object, PyObject *unused)
 {
     Cage *self = (Cage *)object;
@@ -204,6 +239,7 @@ int sn_cage_type_add(PyObject *module)
         {"restore", cage_restore, METH_VARARGS | METH_CLASS, "restore(vertices, tets, binding, weights): a cage from its arrays."},
         {"read", cage_read, METH_VARARGS, "read(vertices, tets, binding, weights): fill the arrays."},
         {"interpolate", cage_interpolate, METH_VARARGS, "interpolate(cage_values, surface): surface = C cage_values."},
+        {"bind", cage_bind, METH_VARARGS, "bind(cage_positions, points, binding, weights): what carries other points in that pose."},
         {"counts", cage_counts, METH_NOARGS, "(cage vertices, tets, surface vertices)"},
         {"min_dihedral", cage_min_dihedral, METH_NOARGS, "Smallest dihedral angle of the tets, degrees."},
         {NULL, NULL, 0, NULL},

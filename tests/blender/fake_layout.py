@@ -54,6 +54,9 @@ class Layout:
         check_icon(icon)
         assert hasattr(bpy.types, panel)
 
+    def template_list(self, kind: str, *_: Any, **__: Any) -> None:
+        assert hasattr(bpy.types, kind)
+
     def separator(self, **_: Any) -> None:
         pass
 

@@ -167,16 +167,19 @@ def change_count(ob: Any) -> None:
     ob.data.vertices.add(1)
 
 
-def change_settings(_: Any) -> None:
+def change_setting(ob: Any, name: str, value: Any) -> None:
     entry = setup.find("Arm")
     assert entry is not None
-    setup.save(setup.Setup("Arm", entry.bake, {**entry.settings, "jiggle": 2.0}))
+    entry.settings[name] = value
+    setup.save_of(ob, entry, bpy.context.scene)
 
 
-def change_amount(_: Any) -> None:
-    entry = setup.find("Arm")
-    assert entry is not None
-    setup.save(setup.Setup("Arm", entry.bake, {**entry.settings, "amount": 0.5}))
+def change_settings(ob: Any) -> None:
+    change_setting(ob, "jiggle", 2.0)
+
+
+def change_amount(ob: Any) -> None:
+    change_setting(ob, "amount", 0.5)
 
 
 def change_weights(ob: Any) -> None:
@@ -403,16 +406,18 @@ def test_deleting_a_bake_removes_modifier_and_driver_and_nothing_else(copy: Path
     assert playback.detach(ob) and not playback.detach(ob)
     assert [modifier.name for modifier in ob.modifiers] == ["Armature"]
     assert len(ob.animation_data.drivers) == 0
-    setup.remove("Arm")
+    setup.remove(ob, bpy.context.scene)
     assert setup.load() == [] and setup.KEY not in bpy.context.scene
 
 
 def test_setups_of_other_objects_stay_when_one_is_saved(copy: Path) -> None:
-    object_of(copy)
+    arm, scene = object_of(copy), bpy.context.scene
     other = bpy.data.objects.new("Other", bpy.data.meshes.new("Other"))
-    bpy.context.scene.collection.objects.link(other)
-    setup.save(setup.Setup("Other", "0" * 16, {"jiggle": 2.0}))
-    setup.save(setup.Setup("Arm", "1" * 16, {}))
+    scene.collection.objects.link(other)
+    choice = setup.PassengerChoice(arm, mode=setup.RIGID)
+    setup.save_of(other, setup.Setup("Other", bake="0" * 16, settings={"jiggle": 2.0}, passengers=[choice]), scene)
+    setup.save_of(arm, setup.Setup("Arm", bake="1" * 16), scene)
     found = {entry.object_name: entry for entry in setup.load()}
     assert found["Other"].settings == {"jiggle": 2.0} and found["Arm"].bake == "1" * 16 and len(found) == 2
+    assert found["Other"].passengers == [choice]
     assert stack.own_modifier(other) is None

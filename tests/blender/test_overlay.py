@@ -174,7 +174,7 @@ def test_a_lost_bake_draws_nothing(arm: Any, tmp_path: Path) -> None:
 
 
 def test_frames_show_while_the_bake_goes_on(arm: Any) -> None:
-    from sinew.ui.enrich.operators import BakeWork
+    from sinew.ui.enrich.bake import BakeWork
 
     item().resolution = 20
     bpy.context.scene.frame_end = 60
@@ -187,7 +187,9 @@ def test_frames_show_while_the_bake_goes_on(arm: Any) -> None:
     assert work.job is not None
     end = time.monotonic() + 60
     while work.job.progress[1] < 3 and time.monotonic() < end:
+        job_operator.watch()
         time.sleep(0.02)
+    job_operator.watch()
     assert job_operator.is_running("Arm")
     bpy.context.scene.frame_set(2)
     item().show_cage, item().cage_shape = True, view.SIMULATED

@@ -66,7 +66,7 @@ def test_the_motion_of_object_and_parents_is_in_the_matrices() -> None:
     ob = scenes.build_ball(parented=True)
     ob.parent.scale = (2, 2, 2)
     frames = sampled(ob)
-    for index, positions, matrix, _ in frames:
+    for index, positions, matrix, *_ in frames:
         bpy.context.scene.frame_set(1 + index)
         assert np.allclose(matrix, np.array(ob.matrix_world), atol=1e-6)
         assert np.array_equal(positions, frames[0][1])
@@ -311,7 +311,7 @@ def test_a_written_group_is_read_back() -> None:
     weights = np.linspace(0, 1, len(ob.data.vertices))
     assert write_group(ob, "w", weights)
     with Sampler(ob) as sampler:
-        assert np.allclose(sampler.group("w"), weights, atol=1e-6)
+        assert np.allclose(sampler.group("w"), weights, atol=0.5 / 200 + 1e-6)
         assert sampler.group("w").max() == 1.0
         with pytest.raises(SceneError, match='"ww".*"w"'):
             sampler.group("ww")

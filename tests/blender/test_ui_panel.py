@@ -16,7 +16,7 @@ from sinew.core.settings import Settings
 from sinew.scene import stack
 from sinew.ui import job_operator
 from sinew.ui.background import results
-from sinew.ui.enrich import cage, operators, panel, presets, properties, sidebar, state, view
+from sinew.ui.enrich import bake, cage, panel, passengers, presets, properties, sidebar, state, view
 
 FRAMES = 6
 
@@ -45,7 +45,7 @@ def drawn_all() -> Layout:
     state.forget()
     cage._shapes.clear()
     whole = Layout()
-    for cls in (*panel.CLASSES, sidebar.SINEW_PT_sidebar):
+    for cls in (*panel.CLASSES, passengers.SINEW_PT_passengers, sidebar.SINEW_PT_sidebar):
         part = draw(cls)
         if part is not None:
             whole.labels += part.labels
@@ -82,11 +82,13 @@ def test_all_states_are_told(item: Any, arm: Any) -> None:
 
 
 def test_while_it_bakes_there_is_progress_and_cancel(item: Any) -> None:
-    where = state.target()
-    assert where is not None
-    work = operators.BakeWork("Arm", where)
+    work = bake.BakeWork("Arm", state.target())
     job_operator.running.work, job_operator.running.sampling = work, True
     work.step()
+    layout = draw(panel.SINEW_PT_enrich)
+    assert layout is not None and "Preparing" in layout.labels
+    while work.sampled < 1:
+        work.step()
     layout = draw(panel.SINEW_PT_enrich)
     assert layout is not None and "sinew.cancel" in layout.operators and "sinew.bake" not in layout.operators
     assert any(line.startswith("Sampling 1 / 6") for line in layout.labels)

@@ -73,6 +73,12 @@ class FakeEnricher:
         step = SimpleNamespace(restarted=False, rounds=2, substeps=1, inverted=0, repaired=self.repaired, fallbacks=0)
         return SimpleNamespace(positions=positions, velocities=velocities), step
 
+    def moved(self, fitted: Any, simulated: Any, amount: float = 1.0) -> Any:
+        return fitted + amount * (simulated - fitted)
+
+    def carrier(self, passenger: Any, fitted: Any) -> Any:
+        return SimpleNamespace(surface=lambda fitted, moved, sampled: sampled + (moved - fitted).mean(axis=0))
+
     def surface(self, fitted: Any, simulated: Any, sampled: Any, amount: float = 1.0) -> Any:
         offset = amount * (simulated - fitted).mean(axis=0)
         return sampled + (1.0 - self.follow)[:, None] * offset

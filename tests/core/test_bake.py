@@ -4,6 +4,7 @@ import dataclasses
 import json
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 from sinew.core import bake, pc2, report
 from sinew.core.errors import BadInput, Cancelled, Error
 from sinew.core.settings import Settings
-from sinew.core.shot import Sample, Shot
+from sinew.core.shot import Carried, Passenger, Sample, Shot
 from sinew.core.store import Store
 
 COUNT = 12
@@ -55,13 +56,32 @@ def samples(
         yield Sample(index, positions, matrix, amount(index))
 
 
+PASSENGER = Passenger("Eye", REST[:7] + 0.5, REST[:7] + 0.5, np.zeros(7, np.int32), rigid=True)
+
+
+def with_passenger(given: Iterator[Sample], *, late: int = COUNT) -> Iterator[Sample]:
+    """The same samples with a passenger; from sample `late` on it is somewhere else."""
+    for sample in given:
+        positions = (PASSENGER.rest + 0.1 * sample.index + (sample.index >= late)).astype(np.float32)
+        yield dataclasses.replace(sample, carried=(Carried(positions, 2.0 * np.eye(4)),))
+
+
+def passenger_results(outcome: bake.Outcome) -> list[Any]:
+    with Store.open(outcome.folder.parent, outcome.id) as store:
+        return [store.read_result(index, "passenger_0") for index in range(store.manifest.samples)]
+
+
 def results(outcome: bake.Outcome) -> bytes:
     return (outcome.folder / "result.pc2").read_bytes()
 
 
 def interrupted(count: int) -> Iterator[Sample]:
+    """Stops at a sample when all that can be computed before it is."""
     for sample in samples():
         if sample.index == count:
+            end = time.monotonic() + 10.0
+            while fake_engine.FakeEnricher.steps < count - 2 and time.monotonic() < end:
+                time.sleep(0.01)
             raise KeyboardInterrupt
         yield sample
 
@@ -232,10 +252,13 @@ def test_a_finished_bake_outlives_a_new_build_of_the_engine(tmp_path, engine) ->
     first = bake.bake(make_shot(build="a"), samples(), tmp_path)
     engine.fits = engine.steps = 0
     assert bake.bake(make_shot(build="b"), samples(), tmp_path, previous=first.id).unchanged
-    faded = bake.bake(make_shot(build="b"), samples(amount=fade), tmp_path, previous=first.id)
     assert (engine.fits, engine.steps) == (0, 0)
-    with Store.open(tmp_path, faded.id) as store:
+    copied = bake.bake(make_shot(build="b", owner_file="shot_v2.blend"), samples(), tmp_path, previous=first.id)
+    assert (engine.fits, engine.steps) == (0, 0)
+    with Store.open(tmp_path, copied.id) as store:
         assert store.manifest.build == "a"  # whose frames they are
+    bake.bake(make_shot(build="b"), samples(amount=fade), tmp_path, previous=first.id)
+    assert engine.fits == COUNT
 
 
 @pytest.mark.parametrize("changed", [0, 1, 5, COUNT - 1])
@@ -380,3 +403,61 @@ def test_memory_does_not_grow_with_the_number_of_frames(tmp_path) -> None:
         tracemalloc.stop()
     # 90 more frames of 240 kB each would be 21 MB.
     assert peaks[1] < peaks[0] + 2e6
+
+
+def test_a_passenger_moves_by_what_is_added_and_the_body_as_without_it(tmp_path) -> None:
+    alone = bake.bake(make_shot(), samples(), tmp_path / "a")
+    shot = make_shot(passengers=(PASSENGER,))
+    both = bake.bake(shot, with_passenger(samples()), tmp_path / "b")
+    assert results(alone) == results(both)
+    moved = 0.0
+    for given, shown in zip(with_passenger(samples()), passenger_results(both), strict=True):
+        offset = shown - given.carried[0].positions
+        assert np.allclose(offset, offset[0], atol=1e-5)
+        moved = max(moved, float(np.abs(offset).max()))
+    assert moved > 0.01
+
+
+@pytest.mark.parametrize("late", [0, 4, COUNT - 1])
+def test_a_passenger_that_changes_needs_no_new_simulation(tmp_path, engine, late: int) -> None:
+    shot = make_shot(passengers=(PASSENGER,))
+    first = bake.bake(shot, with_passenger(samples()), tmp_path)
+    engine.fits = engine.steps = 0
+    second = bake.bake(shot, with_passenger(samples(), late=late), tmp_path, previous=first.id)
+    assert (engine.fits, engine.steps) == (0, 0) and not second.unchanged
+    fresh = bake.bake(shot, with_passenger(samples(), late=late), tmp_path / "fresh")
+    assert np.array_equal(passenger_results(second), passenger_results(fresh)) and results(second) == results(fresh)
+    assert bake.bake(shot, with_passenger(samples(), late=late), tmp_path, previous=second.id).unchanged
+
+
+def test_a_new_passenger_needs_no_new_simulation(tmp_path, engine) -> None:
+    first = bake.bake(make_shot(), samples(), tmp_path)
+    engine.fits = engine.steps = 0
+    second = bake.bake(make_shot(passengers=(PASSENGER,)), with_passenger(samples()), tmp_path, previous=first.id)
+    assert (engine.fits, engine.steps) == (0, 0)
+    fresh = bake.bake(make_shot(passengers=(PASSENGER,)), with_passenger(samples()), tmp_path / "fresh")
+    assert np.array_equal(passenger_results(second), passenger_results(fresh))
+
+
+def test_a_new_passenger_after_an_interruption_keeps_the_finished_frames(tmp_path, engine) -> None:
+    with pytest.raises(Cancelled):
+        bake.bake(make_shot(), interrupted(8), tmp_path)
+    engine.fits = 0
+    shot = make_shot(passengers=(PASSENGER,))
+    second = bake.bake(shot, with_passenger(samples()), tmp_path)
+    assert engine.fits < COUNT
+    fresh = bake.bake(shot, with_passenger(samples()), tmp_path / "fresh")
+    assert np.array_equal(passenger_results(second), passenger_results(fresh)) and results(second) == results(fresh)
+
+
+def test_a_folder_can_be_played_as_soon_as_all_samples_are_taken(tmp_path, engine) -> None:
+    engine.delay = 0.02
+    seen: list[Any] = []
+
+    def ready(name: str, folder: Any) -> None:
+        with Store.open(tmp_path, name) as store:
+            seen.append([store.done, *(np.abs(store.read_result(index)).max() > 0.0 for index in range(COUNT))])
+
+    outcome = bake.bake(make_shot(), samples(), tmp_path, ready=ready)
+    assert len(seen) == 1 and all(seen[0][1:]) and seen[0][0] < COUNT
+    assert outcome.folder.is_dir()

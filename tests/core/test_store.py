@@ -20,6 +20,7 @@ def manifest(**changes: Any) -> Manifest:
     values = {
         "id": "",
         "owner_file": "shot.blend",
+        "owner_setup": "5e70",
         "owner_object": "Body",
         "vertices": 5,
         "triangles": 2,
@@ -263,13 +264,21 @@ def test_a_bake_in_use_is_not_removed(root: Path, folder: Path) -> None:
     assert folder.is_dir()
 
 
-def test_leftovers_of_the_same_object_go_and_others_stay(root: Path, folder: Path) -> None:
+def test_leftovers_of_the_same_setup_go_and_others_stay(root: Path, folder: Path) -> None:
     others = []
-    for changes in ({}, {"owner_object": "Hat"}, {"owner_file": "b.blend"}):
+    for changes in ({}, {"owner_setup": "0a70"}, {"owner_file": "b.blend"}):
         with Store.create(root, manifest(**changes), constants()) as made:
             others.append(made.manifest.id)
-    bakes.remove_leftovers(root, "shot.blend", "Body", keep=others[0])
+    bakes.remove_leftovers(root, "shot.blend", {others[0]}, setups={"5e70"})
     assert sorted(os.listdir(root)) == sorted(others)
+
+
+def test_a_moved_bake_belongs_to_the_file_beside_it(root: Path, folder: Path) -> None:
+    target = root.parent / "elsewhere" / "sinew"
+    assert bakes.move(root, folder.name, target, "saved.blend") == target / folder.name
+    assert not folder.exists()
+    with Store.open(target, folder.name) as store:
+        assert store.manifest.owner_file == "saved.blend" and store.done == 3
 
 
 def test_the_manifest_is_replaced_in_one_step(root: Path, folder: Path, monkeypatch) -> None:

@@ -96,6 +96,36 @@ static void points_outside_extrapolate_from_the_nearest_face(void)
     CHECK(sn_embedding_build(&context, &cage, 3, points, &embedding) == SN_BAD_INPUT);
 }
 
+static void points_hold_on_to_a_deformed_cage(void)
+{
+    SnContext context;
+    SnEmbedding embedding;
+    SnTetMesh cage;
+    static const double CORNERS[15] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, -1};
+    static const int32_t TETS[8] = {0, 1, 2, 3, 0, 2, 1, 4};
+    /* shifted by 5; the second tet is flat, which the rest shape may not be */
+    static const double POSE[15] = {5, 0, 0, 6, 0, 0, 5, 1, 0, 5, 0, 1, 5.2, 0.2, 0};
+    const double points[9] = {5.1, 0.1, 0.2, 5.2, 0.2, -2.0, 5.0, 0.0, 3.0};
+    double surface[9];
+    sn_context_init(&context);
+    CHECK(sn_tet_mesh_init(&context, 5, 2, &cage) == SN_OK);
+    memcpy(cage.positions, CORNERS, sizeof CORNERS);
+    memcpy(cage.tets, TETS, sizeof TETS);
+    CHECK(sn_embedding_build_in_pose(&context, &cage, POSE, 3, points, &embedding) == SN_OK);
+    for (int i = 0; i < 12; i++) {
+        CHECK(embedding.weights[i] >= 0.0 && embedding.weights[i] <= 1.0);
+    }
+    sn_embedding_apply(&embedding, &cage, POSE, surface);
+    for (int i = 0; i < 3; i++) {
+        CHECK_NEAR(surface[i], points[i], 1e-12); /* inside: reproduced */
+    }
+    CHECK_NEAR(surface[8], 1.0, 1e-12); /* above the tip: held there */
+    CHECK_NEAR(surface[6], 5.0, 1e-12);
+    CHECK(fabs(surface[5]) < 1e-12); /* below: held by the flat tet */
+    sn_embedding_clear(&embedding);
+    sn_tet_mesh_clear(&cage);
+}
+
 static void failing_memory_leaves_nothing_behind(void)
 {
     SnContext context;
@@ -123,6 +153,7 @@ int main(void)
 {
     surface_lies_inside_and_is_reproduced();
     points_outside_extrapolate_from_the_nearest_face();
+    points_hold_on_to_a_deformed_cage();
     failing_memory_leaves_nothing_behind();
     return CHECK_RESULT();
 }

@@ -1,6 +1,6 @@
 """The bake: samples come in on the calling thread, a second thread fits, simulates and writes.
 
-    source (main thread) -> bounded queue -> worker: input slot, fit i, state i-1, result i-1, mark i-1
+    source (main thread) -> bounded queue -> worker: input slots of all that waits; then fit i, state i-1, result i-1
 
 A state needs the fit of one sample ahead, so results trail the samples by one. All that the worker needs later it
 reads back from the store, so memory does not grow with the number of frames, and a continued bake computes from
@@ -25,13 +25,14 @@ import numpy.typing as npt
 from . import bakes
 from . import store as stores
 from .bake_worker import Worker
-from .errors import Cancelled, OutOfMemory, StoreError
+from .errors import Cancelled, OutOfMemory
 from .report import Clock, build_report
-from .shot import Sample, Shot, sample_hash
+from .shot import Carried, Sample, Shot, sample_hash
 from .store import Manifest, Store
 
 Floats = npt.NDArray[np.float64]
 Progress = Callable[[str, int, int, float], None]  # stage, done, total, seconds left (negative: not known)
+Ready = Callable[[str, Path], None]  # id and folder, from the worker's thread
 
 _QUEUE_LENGTH = 4
 
@@ -54,11 +55,13 @@ def bake(
     previous: str = "",
     progress: Progress | None = None,
     clock: Clock | None = None,
+    ready: Ready | None = None,
 ) -> Outcome:
     """Bakes into a folder under `root`. `source` yields the samples in order and runs on the calling thread.
 
     An interrupted bake of the same thing is continued. `previous` is the id of the complete bake that this one
-    replaces: what is unchanged is taken over from it, and it is not written to. KeyboardInterrupt (Ctrl+C) ends in
+    replaces: what is unchanged is taken over from it, and it is not written to. `ready` is told the folder as soon as
+    it can be played: it then shows the input where frames are not finished yet. KeyboardInterrupt (Ctrl+C) ends in
     Cancelled with all finished frames kept.
     """
     clock = clock or Clock()
@@ -68,33 +71,30 @@ def bake(
     old: Store | None = None
     try:
         store = bakes.open_unfinished(root, shot, identity)
-        old = _open_previous(root, previous, shot, identity) if store is None else None
+        old = bakes.open_source(root, previous, shot, identity) if store is None else None
         drawn: Iterable[Sample] = []
-        amounts: list[float] = []
+        taken = 0
         if old is not None:
-            amounts, drawn = _take_unchanged(old, shot, iterator, progress)
-            owner = (old.manifest.owner_file, old.manifest.owner_object)
-            if owner == shot.owner and _is_result_of(old, shot, amounts):
+            taken, drawn = _take_unchanged(old, shot, iterator, progress)
+            if taken == shot.samples and old.manifest.complete and old.manifest.owner == shot.owner:
                 return Outcome(old.manifest.id, old.folder, old.manifest.report, True)
-        if old is not None and (len(amounts) == shot.samples or old.manifest.build == shot.build):
+        if old is not None and (taken == shot.samples or old.manifest.build == shot.build):
             enricher = _make_enricher(shot, old, clock, progress)
             store = _create(root, shot, identity, enricher, old.manifest.build)
-            store.copy_from(old, len(amounts))
-            for index, amount in enumerate(amounts):
-                store.write("amount", index, np.full((1, 1), amount))
+            _copy(old, store)
         else:
             if old is not None:
-                # Frames of another build are not continued: all is computed anew from the samples that were drawn.
-                drawn = itertools.chain(_replayed(old, amounts), drawn)
-                amounts = []
+                # Frames of two builds are never mixed: all is computed anew from the samples that were drawn.
+                drawn = itertools.chain(_replayed(old, taken), drawn)
+                taken = 0
             enricher = _make_enricher(shot, store, clock, progress)
             if store is None:
                 store = _create(root, shot, identity, enricher, shot.build)
         store.describe(
             settings=shot.settings.as_dict(), frame_start=shot.frame_start, frame_end=shot.frame_end, complete=False
         )
-        worker = Worker(store, shot, enricher, clock, taken=len(amounts))
-        _run(worker, itertools.chain(drawn, iterator), shot.samples, progress)
+        worker = Worker(store, shot, enricher, clock, taken=taken)
+        _run(worker, itertools.chain(drawn, iterator), shot.samples, progress, ready)
         report = build_report(shot, store, enricher, clock)
         store.complete(report)
         return Outcome(store.manifest.id, store.folder, report, False)
@@ -113,58 +113,41 @@ def check_inputs(store: Store, shot: Shot, source: Iterable[Sample]) -> tuple[in
         mark = store.marks[sample.index] if sample.index < len(store.marks) else None
         if mark is None or mark.input != sample_hash(sample):
             return sample.index, "animation"
-        if mark.result != shot.result_key(sample.amount):
+        if mark.result != shot.result_key(sample):
             return sample.index, "amount"
         if mark.data != store.digest(sample.index):
             return sample.index, "data"
     return None
 
 
-def _is_result_of(old: Store, shot: Shot, amounts: list[float]) -> bool:
-    """Whether a complete bake is what the shot asks for, given the amounts of all its samples that are unchanged."""
-    return len(amounts) == shot.samples == old.manifest.samples and all(
-        mark is not None and mark.result == shot.result_key(amount)
-        for mark, amount in zip(old.marks, amounts, strict=True)
-    )
-
-
-def _open_previous(root: Path, previous: str, shot: Shot, identity: str) -> Store | None:
-    """A complete bake of the same thing to take frames over from: `previous`, or one that no saved file knows of,
-    because its .blend could not be saved."""
-    for manifest in sorted(bakes.manifests(root), key=lambda manifest: manifest.id != previous):
-        known = manifest.id == previous or (manifest.owner_file, manifest.owner_object) == shot.owner
-        if known and manifest.complete and manifest.identity == identity:
-            try:
-                opened = Store.open(root, manifest.id)
-            except StoreError:
-                continue
-            if opened.done == manifest.samples:
-                return opened
-            opened.close()
-    return None
-
-
 def _take_unchanged(
     old: Store, shot: Shot, iterator: Iterator[Sample], progress: Progress | None
-) -> tuple[list[float], list[Sample]]:
-    """Draws samples while they are as in the old bake. The amount of each old frame that stays valid, and the samples
-    drawn that are not among these (two at most)."""
-    recent: list[Sample] = []
-    amounts: list[float] = []
+) -> tuple[int, list[Sample]]:
+    """Draws samples while all about them is as in the old bake: how many are, and the one that is not, if any."""
     for sample in iterator:
-        recent = [*recent[-1:], sample]
-        amounts.append(sample.amount)
         index = sample.index
         mark = old.marks[index] if index < old.manifest.samples else None
-        if mark is None or mark.input != sample_hash(sample) or mark.data != old.digest(index):
-            # The state before the first change has seen one sample ahead.
-            kept = max(0, index - 1)
-            return amounts[:kept], [drawn for drawn in recent if drawn.index >= kept]
+        if (
+            mark is None
+            or (mark.input, mark.result) != (sample_hash(sample), shot.result_key(sample))
+            or mark.data != old.digest(index)
+            or index >= _carried_over(old.manifest.samples, shot.samples)
+        ):
+            return index, [sample]
         if progress:
             progress("Comparing", index + 1, shot.samples, -1.0)
-    # A shorter range: the last state has seen a sample that no longer exists.
-    kept = shot.samples if shot.samples == old.manifest.samples else max(0, shot.samples - 1)
-    return amounts[:kept], [drawn for drawn in recent if drawn.index >= kept]
+    return shot.samples, []
+
+
+def _copy(old: Store, store: Store) -> None:
+    """Takes over what the old bake has of the same frames; those whose input differs fall when it is seen."""
+    store.copy_from(old, _carried_over(old.manifest.samples, store.manifest.samples))
+
+
+def _carried_over(old: int, new: int) -> int:
+    """How many samples of one range are those of another. The state of a sample has seen the one ahead, so the last
+    one that they share counts only if it is the last of both."""
+    return new if old == new else max(0, min(old, new) - 1)
 
 
 class Engine(NamedTuple):
@@ -177,11 +160,15 @@ class Engine(NamedTuple):
     build: str
 
 
-def _replayed(old: Store, amounts: list[float]) -> Iterator[Sample]:
+def _replayed(old: Store, count: int) -> Iterator[Sample]:
     """The first samples again, from a bake that holds the same input."""
-    for index, amount in enumerate(amounts):
-        positions, matrix = old.read("input", index), old.read("matrix", index)
-        yield Sample(index, positions.astype(np.float32, copy=False), matrix.astype(np.float64, copy=False), amount)
+    for index in range(count):
+        carried = tuple(
+            Carried(old.read(f"{name}_input", index), old.read(f"{name}_matrix", index))
+            for name in stores.result_names(len(old.manifest.passengers))[1:]
+        )
+        amount = float(old.read("amount", index)[0, 0])
+        yield Sample(index, old.read("input", index), old.read("matrix", index), amount, carried)
 
 
 def load_engine() -> Engine:
@@ -221,6 +208,7 @@ def _create(root: Path, shot: Shot, identity: str, enricher: Any, build: str) ->
     manifest = Manifest(
         id="",
         owner_file=shot.owner_file,
+        owner_setup=shot.owner_setup,
         owner_object=shot.owner_object,
         vertices=len(shot.rest),
         triangles=len(shot.triangles),
@@ -237,6 +225,8 @@ def _create(root: Path, shot: Shot, identity: str, enricher: Any, build: str) ->
         native=shot.native,
         build=build,
         settings=shot.settings.as_dict(),
+        passengers=bakes.entries(shot),
+        is_preview=shot.is_preview,
     )
     constants = {
         "rest": shot.rest,
@@ -247,10 +237,15 @@ def _create(root: Path, shot: Shot, identity: str, enricher: Any, build: str) ->
         "cage_binding": cage.binding,
         "cage_weights": cage.weights,
     }
+    for index, passenger in enumerate(shot.passengers):
+        for name in ("rest", "first", "shells"):
+            constants[f"passenger_{index}_{name}"] = getattr(passenger, name)
     return Store.create(root, manifest, constants)
 
 
-def _run(worker: Worker, source: Iterable[Sample], total: int, progress: Progress | None) -> None:
+def _run(
+    worker: Worker, source: Iterable[Sample], total: int, progress: Progress | None, ready: Ready | None
+) -> None:
     """Feeds the worker's thread from this one, until all is done, one of the two fails, or Ctrl+C."""
     waiting: queue.Queue[Sample | None] = queue.Queue(_QUEUE_LENGTH)
     failure: list[BaseException] = []
@@ -258,10 +253,22 @@ def _run(worker: Worker, source: Iterable[Sample], total: int, progress: Progres
 
     def work() -> None:
         try:
-            while (sample := waiting.get()) is not None and not worker.cancelled.is_set():
-                worker.take(sample)
-            if not worker.cancelled.is_set():
-                worker.finish()
+            more = True
+            while not worker.cancelled.is_set():
+                try:
+                    sample = waiting.get(block=more and not worker.can_step) if more else None
+                except queue.Empty:  # nothing waits, so there is time for a step
+                    worker.step()
+                    continue
+                if sample is not None:
+                    worker.take(sample)
+                elif more:
+                    more = False
+                    worker.end_of_samples()
+                    if ready:
+                        ready(worker.store.manifest.id, worker.store.folder)
+                elif not worker.step():
+                    break
         except BaseException as error:  # noqa: BLE001 (handed to the main thread, which raises it)
             failure.append(error)
         finally:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from . import disk
 from .errors import Error, StoreError
 from .shot import Shot
-from .store import MANIFEST_LIMIT, Manifest, Store, is_id
+from .store import MANIFEST_LIMIT, Manifest, PassengerEntry, Store, is_id
 
 
 def manifests(root: Path) -> Iterator[Manifest]:
@@ -20,20 +20,26 @@ def manifests(root: Path) -> Iterator[Manifest]:
     except OSError:
         return
     for name in names:
-        if is_id(name) and disk.is_plain_folder(root / name):
-            try:
-                data = disk.read_json(root / name / "manifest.json", MANIFEST_LIMIT)
-                manifest = Manifest.from_json(data, root / name)
-            except Error:
-                continue
-            if manifest.id == name:
-                yield manifest
+        found = read_manifest(root, name)
+        if found is not None:
+            yield found
+
+
+def read_manifest(root: Path, bake_id: str) -> Manifest | None:
+    """The manifest of one bake, or None where there is no readable one."""
+    if not is_id(bake_id) or not disk.is_plain_folder(root / bake_id):
+        return None
+    try:
+        read = Manifest.from_json(disk.read_json(root / bake_id / "manifest.json", MANIFEST_LIMIT), root / bake_id)
+    except Error:
+        return None
+    return read if read.id == bake_id else None
 
 
 def open_unfinished(root: Path, shot: Shot, identity: str) -> Store | None:
     """The interrupted bake of this very setup, to be continued by the build that began it, or None."""
     for manifest in manifests(root):
-        if manifest.complete or (manifest.owner_file, manifest.owner_object) != shot.owner:
+        if manifest.complete or manifest.owner != shot.owner or manifest.passengers != entries(shot):
             continue
         if (manifest.identity, manifest.samples, manifest.build) == (identity, shot.samples, shot.build):
             try:
@@ -41,6 +47,30 @@ def open_unfinished(root: Path, shot: Shot, identity: str) -> Store | None:
             except StoreError:
                 continue  # damaged or in use: a new folder is always possible
     return None
+
+
+def open_source(root: Path, previous: str, shot: Shot, identity: str) -> Store | None:
+    """A bake of the same body to take frames over from: `previous`, or another one of this setup, which no saved file
+    may know of; a complete one first."""
+    found = [
+        manifest
+        for manifest in manifests(root)
+        if (manifest.id == previous or manifest.owner == shot.owner) and manifest.identity == identity
+    ]
+    for manifest in sorted(found, key=lambda manifest: (not manifest.complete, manifest.id != previous)):
+        try:
+            opened = Store.open(root, manifest.id)
+        except StoreError:
+            continue
+        if opened.done == manifest.samples if manifest.complete else opened.done > 0:
+            return opened
+        opened.close()
+    return None
+
+
+def entries(shot: Shot) -> tuple[PassengerEntry, ...]:
+    """What a manifest says of the shot's passengers."""
+    return tuple(PassengerEntry(one.object_name, len(one.rest), one.rigid) for one in shot.passengers)
 
 
 def remove(root: Path, bake_id: str, owner_file: str) -> bool:
@@ -62,12 +92,33 @@ def remove(root: Path, bake_id: str, owner_file: str) -> bool:
     return True
 
 
-def remove_leftovers(root: Path, owner_file: str, owner_object: str, keep: str) -> None:
-    """Deletes other bakes of the same object in the same file: replaced ones and interrupted ones of older settings.
-    With another .blend in the folder (Save As, a version-up) complete ones stay: it may be what that file plays."""
+def remove_leftovers(
+    root: Path, owner_file: str, keep: Collection[str], *, setups: Collection[str] | None = None
+) -> None:
+    """Deletes bakes of that .blend that it does not play any more: replaced ones, and interrupted ones of older
+    settings; `setups` limits it to theirs. With another .blend in the folder (Save As, a version-up) complete ones
+    stay: it may be what that file plays."""
     alone = all(other.name == owner_file for other in root.parent.glob("*.blend"))
     for manifest in list(manifests(root)):
-        if manifest.complete and not alone:
+        if manifest.id in keep or manifest.owner_file != owner_file or (manifest.complete and not alone):
             continue
-        if manifest.id != keep and (manifest.owner_file, manifest.owner_object) == (owner_file, owner_object):
+        if setups is None or manifest.owner_setup in setups:
             remove(root, manifest.id, owner_file)
+
+
+def move(root: Path, bake_id: str, target: Path, owner_file: str) -> Path:
+    """Moves a bake folder under another root, where it belongs to `owner_file`: what was baked before the file was
+    saved for the first time. It is copied, then removed, where the disks differ. The new folder."""
+    with Store.open(root, bake_id, writable=True) as store:
+        store.describe(owner_file=owner_file)
+    with disk.sentences(target):
+        target.mkdir(parents=True, exist_ok=True)
+        try:
+            os.rename(root / bake_id, target / bake_id)
+        except OSError:
+            unfinished = target / f".{bake_id}.moving"
+            shutil.rmtree(unfinished, ignore_errors=True)
+            shutil.copytree(root / bake_id, unfinished)
+            os.rename(unfinished, target / bake_id)
+            shutil.rmtree(root / bake_id, ignore_errors=True)
+    return target / bake_id

@@ -41,6 +41,14 @@ class Cage:
         self.native.interpolate(np.ascontiguousarray(values, np.float64), surface)
         return surface
 
+    def bind(self, points: Any, pose: Any) -> Cage:
+        """The same tets carrying other points (p, 3), bound while the cage is at `pose` (n, 3). What lies outside holds
+        on to the nearest face."""
+        points = np.ascontiguousarray(points, np.float64)
+        binding, weights = np.empty(len(points), np.int32), np.empty((len(points), 4))
+        self.native.bind(np.ascontiguousarray(pose, np.float64), points, binding, weights)
+        return Cage(self.vertices, self.tets, binding, weights)
+
 
 # The automatic resolution: cells enough to tell legs, trunk and ears apart, fewer where the body is so compact that its
 # inside would fill with tets that nobody sees move.

@@ -15,10 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from .cage import Cage, build_cage
+from .carry import Carrier
 from .errors import BadInput
 from .follow import automatic_follow
 from .native import module
 from .settings import Settings
+from .shot import Passenger
 
 Floats = npt.NDArray[np.float64]
 Window = tuple[Floats | None, Floats, Floats, Floats | None]
@@ -167,19 +169,26 @@ class Enricher:
 
     def surface(self, fitted: Floats, simulated: Floats, sampled: Any, amount: float = 1.0) -> Floats:
         """The surface (t, 3) of a simulated cage, with the detail of the input frame `sampled` (t, 3)."""
+        sampled = np.ascontiguousarray(sampled, np.float64)
+        result = np.empty_like(sampled)
+        detail = sampled if self.settings.detail else None
+        moved = self.moved(fitted, simulated, amount)
+        module.apply_detail(self.cage.native, np.ascontiguousarray(fitted), moved, detail, result)
+        return result
+
+    def carrier(self, passenger: Passenger, fitted: Floats) -> Carrier:
+        """What carries a passenger, given the fitted cage of the first sample."""
+        return Carrier(self.cage, passenger, fitted)
+
+    def moved(self, fitted: Floats, simulated: Floats, amount: float = 1.0) -> Floats:
+        """The cage that is shown: between the fitted and the simulated one, within the maximum offset."""
         offset = amount * (simulated - fitted)
         limit = self.settings.maximum_offset * self.size
         if limit > 0.0:
             # leaves small offsets as they are and keeps the cage within the limit
             ratio = np.linalg.norm(offset, axis=1, keepdims=True) / limit
             offset = offset / (1.0 + ratio**4) ** 0.25
-        moved = fitted + offset if offset.any() else fitted
-        sampled = np.ascontiguousarray(sampled, np.float64)
-        result = np.empty_like(sampled)
-        module.apply_detail(
-            self.cage.native, np.ascontiguousarray(fitted), moved, sampled if self.settings.detail else None, result
-        )
-        return result
+        return np.ascontiguousarray(fitted + offset if offset.any() else fitted)
 
     def cage_weights(self) -> Floats:
         """The follow weight of every cage vertex; 1 follows exactly."""

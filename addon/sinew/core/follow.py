@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from .shells import connected_pieces
 from .thickness import thickness
 
 Floats = npt.NDArray[np.float64]
@@ -103,7 +104,7 @@ class _Surface:
         lengths = np.linalg.norm(self.positions[self.edges[:, 0]] - self.positions[self.edges[:, 1]], axis=1)
         self.edge_length = float(lengths.mean()) if len(lengths) else self.size
         self.lengths = lengths
-        self.shells = _components(count, self.edges)
+        self.shells = connected_pieces(count, self.edges)
 
     def gather(self, values: Floats) -> Floats:
         return values[self.first]
@@ -405,19 +406,3 @@ def _step(values: Floats, low: float, high: float) -> Floats:
     """0 up to low, 1 from high on, smooth between."""
     t = np.clip((values - low) / max(high - low, 1e-30), 0.0, 1.0)
     return t * t * (3.0 - 2.0 * t)
-
-
-def _components(count: int, edges: Ints) -> Ints:
-    """Number of the connected piece of each vertex."""
-    label = np.arange(count)
-    if not len(edges):
-        return label
-    while True:
-        low = np.minimum(label[edges[:, 0]], label[edges[:, 1]])
-        before = label.copy()
-        np.minimum.at(label, edges[:, 0], low)
-        np.minimum.at(label, edges[:, 1], low)
-        label = label[label]
-        if np.array_equal(before, label):
-            break
-    return np.unique(label, return_inverse=True)[1].reshape(-1)

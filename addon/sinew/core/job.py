@@ -21,6 +21,7 @@ class Job:
         self.total = shot.samples
         self.outcome: baking.Outcome | None = None
         self.error: BaseException | None = None
+        self.ready: tuple[str, Path] | None = None  # id and folder, once they can be played while the bake goes on
         self.progress: tuple[str, int, int, float] = ("Preparing", 0, shot.samples, -1.0)
         self._cancelled = threading.Event()
         self._spool = Spool(temporary)
@@ -60,7 +61,7 @@ class Job:
     def _work(self, shot: Shot, root: Path, previous: str, clock: Clock | None) -> None:
         try:
             self.outcome = baking.bake(
-                shot, self._spool, root, previous=previous, progress=self._tell, clock=clock
+                shot, self._spool, root, previous=previous, progress=self._tell, clock=clock, ready=self._is_ready
             )
         except KeyboardInterrupt:
             self.error = Cancelled("Stopped: bake again to continue.")
@@ -68,6 +69,9 @@ class Job:
             self.error = error
         finally:
             self._spool.close()
+
+    def _is_ready(self, bake_id: str, folder: Path) -> None:
+        self.ready = (bake_id, folder)
 
     def _tell(self, stage: str, done: int, total: int, left: float) -> None:
         self.progress = (stage, done, total, left)

@@ -70,6 +70,15 @@ class Settings:
         "Vertex group that says what moves: 1 follows the animation exactly, 0 swings freely. Empty is automatic, by "
         "the bones and the thickness of the mesh",
     )
+    passengers: bool = _setting(
+        True, "Clothes, eyes, teeth and hair that hang on the same armature move with the flesh of the body"
+    )
+    preview_resolution: int = _setting(
+        10, "Cells of a preview's cage along the longest side of the body: fewer are quicker", low=2, high=64
+    )
+    preview_frames: int = _setting(
+        48, "Frames of a preview, from the current one on; the timeline's preview range goes before", low=2, high=100000
+    )
     rest_frame: int | None = _setting(
         None, "Frame on which the body is relaxed; none takes the undeformed mesh", low=-1048574, high=1048574
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
+import functools
 import json
 from dataclasses import dataclass
 
@@ -17,6 +17,15 @@ Floats = npt.NDArray[np.float64]
 # These change the result of a simulation, not the simulation; the input's hashes speak for the range.
 _RESULT_SETTINGS = ("amount", "maximum_offset", "detail")
 _RANGE_SETTINGS = ("frame_start", "frame_end", "follow_group", "rest_frame", "gravity")
+_OTHER_SETTINGS = ("passengers", "preview_resolution", "preview_frames")  # of no influence on the body's motion
+
+
+@dataclass(frozen=True)
+class Carried:
+    """A passenger in one sample: local positions (p, 3) float32 and the 4x4 matrix to world metres."""
+
+    positions: npt.NDArray[np.float32]
+    matrix: Floats
 
 
 @dataclass(frozen=True)
@@ -28,6 +37,20 @@ class Sample:
     positions: npt.NDArray[np.float32]
     matrix: Floats
     amount: float = 1.0
+    carried: tuple[Carried, ...] = ()  # one for each passenger of the shot
+
+
+@dataclass(frozen=True)
+class Passenger:
+    """Another mesh that the body carries along. Positions in world metres."""
+
+    object_name: str
+    rest: Floats  # (p, 3)
+    first: Floats  # (p, 3) in the first sample
+    shells: npt.NDArray[np.int32]  # (p,) number of the connected piece of each vertex
+    rigid: bool  # each shell turns and shifts as a whole
+
+
 
 
 @dataclass(frozen=True)
@@ -46,6 +69,9 @@ class Shot:
     gravity: tuple[float, float, float]
     owner_file: str
     owner_object: str
+    owner_setup: str = ""  # id of the setup: two setups never share a bake
+    passengers: tuple[Passenger, ...] = ()
+    is_preview: bool = False
     native: str = ""
     build: str = ""
     warnings: tuple[str, ...] = ()
@@ -56,23 +82,28 @@ class Shot:
 
     @property
     def owner(self) -> tuple[str, str]:
-        return (self.owner_file, self.owner_object)
+        return (self.owner_file, self.owner_setup)
 
     def identity(self) -> str:
         """Hash of everything that the simulated motion depends on but the frames."""
         settings = self.settings.as_dict()
-        for key in (*_RESULT_SETTINGS, *_RANGE_SETTINGS):
+        for key in (*_RESULT_SETTINGS, *_RANGE_SETTINGS, *_OTHER_SETTINGS):
             del settings[key]
         text = json.dumps([stores.SCHEMA, self.native, settings, self.sample_rate, self.gravity, self.first_frame])
         return stores.hash_arrays(self.rest, self.triangles, self.follow, np.frombuffer(text.encode(), np.uint8))
 
-    def result_key(self, amount: float) -> str:
-        """Hash of what the result of a sample depends on beside the simulation; `amount` is that of the sample."""
+    def result_key(self, sample: Sample) -> str:
+        """Hash of what the result of a sample depends on beside the simulation."""
         settings = self.settings.as_dict()
-        text = json.dumps([*(settings[key] for key in _RESULT_SETTINGS), amount])
-        return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+        text = json.dumps([*(settings[key] for key in _RESULT_SETTINGS), sample.amount, self._passenger_key])
+        arrays = [array for carried in sample.carried for array in (carried.positions, carried.matrix)]
+        return stores.hash_arrays(np.frombuffer(text.encode(), np.uint8), *arrays)
+
+    @functools.cached_property
+    def _passenger_key(self) -> list[str]:
+        return [f"{one.rigid} {stores.hash_arrays(one.rest, one.first)}" for one in self.passengers]
 
 
 def sample_hash(sample: Sample) -> str:
-    """Hash of what the simulation depends on, so not of the amount."""
+    """Hash of what the simulation depends on, so neither of the amount nor of passengers."""
     return stores.hash_arrays(sample.positions, sample.matrix)

@@ -26,20 +26,25 @@ class Spool:
         self._folder = folder
         with disk.sentences(folder):
             self._file = cast(BinaryIO, tempfile.TemporaryFile(dir=folder))  # noqa: SIM115 (closed by close)
-        self._heads: list[tuple[Sample, int]] = []  # the samples without their positions, and the bytes of these
+        self._heads: list[tuple[Sample, list[int]]] = []  # samples without positions; the bytes of body and passengers
         self._changed = threading.Condition()
         self._ended = False
         self._cancelled = False
 
     def put(self, sample: Sample) -> None:
-        data = np.ascontiguousarray(sample.positions, dtype=np.float32)
+        given = [sample.positions, *(part.positions for part in sample.carried)]
+        arrays = [np.ascontiguousarray(positions, dtype=np.float32) for positions in given]
+        empty = np.empty((0, 3), np.float32)
+        carried = tuple(dataclasses.replace(part, positions=empty) for part in sample.carried)
         with self._changed:
             if self._file.closed:
                 return
             with disk.sentences(self._folder):
                 self._file.seek(0, 2)
-                self._file.write(data.tobytes())
-            self._heads.append((dataclasses.replace(sample, positions=data[:0]), data.nbytes))
+                for data in arrays:
+                    self._file.write(data.tobytes())
+            head = dataclasses.replace(sample, positions=empty, carried=carried)
+            self._heads.append((head, [data.nbytes for data in arrays]))
             self._changed.notify()
 
     def end(self) -> None:
@@ -68,9 +73,13 @@ class Spool:
                     raise KeyboardInterrupt
                 if index == len(self._heads):
                     return
-                head, size = self._heads[index]
+                head, sizes = self._heads[index]
                 with disk.sentences(self._folder):
                     self._file.seek(offset)
-                    raw = self._file.read(size)
-            yield dataclasses.replace(head, positions=np.frombuffer(raw, dtype=np.float32).reshape(-1, 3))
-            index, offset = index + 1, offset + size
+                    raws = [self._file.read(size) for size in sizes]
+            body, *others = (np.frombuffer(raw, dtype=np.float32).reshape(-1, 3) for raw in raws)
+            carried = tuple(
+                dataclasses.replace(part, positions=other) for part, other in zip(head.carried, others, strict=True)
+            )
+            yield dataclasses.replace(head, positions=body, carried=carried)
+            index, offset = index + 1, offset + sum(sizes)

@@ -10,6 +10,7 @@
     amount.f64      for each sample how much of the simulated motion is used, as keyframed
     fitted.f64, simulated.f64, velocity.f64                  for each sample the cage, world metres and m/s
     result.pc2      what the Mesh Cache modifier plays
+    passenger_<n>*  the same for each mesh that is carried along, and what its modifier plays
 
 Samples are fixed slots. A frame's line is appended after its data was written, so a kill at any moment leaves
 every finished frame readable. File names are fixed: nothing in a manifest can point elsewhere.
@@ -37,16 +38,29 @@ import numpy.typing as npt
 from . import disk, pc2
 from .errors import StoreError
 
-SCHEMA = 2
+SCHEMA = 3
 MANIFEST_LIMIT = 8_000_000
 _LINE_LIMIT = 16_384
 _ID = re.compile(r"[0-9a-f]{16}\Z")
 _MAX_COUNT = 2**31 - 1
 _MAX_SAMPLES = 4_000_000
-_SLOTS = {"input": "<f4", "matrix": "<f8", "amount": "<f8", "fitted": "<f8", "simulated": "<f8", "velocity": "<f8"}
+_MAX_PASSENGERS = 10_000
 _EXTENSIONS = {"<f4": "f32", "<f8": "f64", "<i4": "i32"}
 
+_JSON_TYPES: dict[str, Any] = {
+    "str": str, "int": int, "bool": bool, "float": (int, float), "dict": dict, "tuple": list,
+}  # fmt: skip
+
 Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class PassengerEntry:
+    """A mesh that is carried along."""
+
+    object_name: str = field(compare=False)  # when it was baked
+    vertices: int
+    rigid: bool
 
 
 @dataclass(frozen=True)
@@ -55,7 +69,8 @@ class Manifest:
 
     id: str
     owner_file: str  # name of the .blend that plays it
-    owner_object: str
+    owner_setup: str  # id of the setup in it
+    owner_object: str  # name of its object when it was baked
     vertices: int
     triangles: int
     cage_vertices: int
@@ -72,6 +87,8 @@ class Manifest:
     build: str  # hash of its file: a finished bake outlives a new build, but frames of two are never mixed
     settings: dict[str, Any] = field(default_factory=dict)
     report: dict[str, Any] = field(default_factory=dict)
+    passengers: tuple[PassengerEntry, ...] = ()
+    is_preview: bool = False
     complete: bool = False
     units: str = "m"
     schema: int = SCHEMA
@@ -91,8 +108,8 @@ class Manifest:
             raise StoreError(damaged.format("wrong keys"))
         for name, kind in names.items():
             value = data[name]
-            expected = {"str": str, "int": int, "bool": bool, "float": (int, float)}.get(kind, dict)
-            if not isinstance(value, expected) or (isinstance(value, bool) and kind != "bool"):  # type: ignore[arg-type]
+            expected = _JSON_TYPES[kind.partition("[")[0]]
+            if not isinstance(value, expected) or (isinstance(value, bool) and kind != "bool"):
                 raise StoreError(damaged.format(name))
         for name in ("vertices", "cage_vertices", "tets", "samples"):
             if not 1 <= data[name] <= _MAX_COUNT:
@@ -106,7 +123,24 @@ class Manifest:
         for name in ("first_frame", "frame_start", "frame_end"):
             if abs(data[name]) > 2**24:
                 raise StoreError(damaged.format(name))
-        return Manifest(**data)
+        return Manifest(**{**data, "passengers": _passengers_from_json(data["passengers"], damaged)})
+
+    @property
+    def owner(self) -> tuple[str, str]:
+        return (self.owner_file, self.owner_setup)
+
+
+def _passengers_from_json(data: list[Any], damaged: str) -> tuple[PassengerEntry, ...]:
+    found: list[PassengerEntry] = []
+    for entry in data[: _MAX_PASSENGERS + 1]:
+        names = {field.name for field in dataclasses.fields(PassengerEntry)}
+        if not isinstance(entry, dict) or set(entry) != names or len(found) == _MAX_PASSENGERS:
+            raise StoreError(damaged.format("passengers"))
+        good = isinstance(entry["object_name"], str) and isinstance(entry["rigid"], bool)
+        if not good or type(entry["vertices"]) is not int or not 1 <= entry["vertices"] <= _MAX_COUNT:
+            raise StoreError(damaged.format("passengers"))
+        found.append(PassengerEntry(**entry))
+    return tuple(found)
 
 
 @dataclass
@@ -143,7 +177,11 @@ class Store:
         self._log: BinaryIO | None = None
         self.marks: list[Mark | None] = [None] * manifest.samples
         self.sampled: list[str | None] = [None] * manifest.samples
-        self._header = pc2.Header(manifest.vertices, manifest.samples, float(manifest.first_frame))
+        self._slots = _slots(manifest)
+        self._headers = {
+            name: pc2.Header(vertices, manifest.samples, float(manifest.first_frame))
+            for name, vertices in _result_counts(manifest).items()
+        }
 
     # Making and opening
 
@@ -164,11 +202,12 @@ class Store:
                 if data.shape != shape:
                     raise ValueError(f"{name} has shape {data.shape}, not {shape}")
                 disk.write_atomically(folder / f"{name}.{_EXTENSIONS[kind]}", data.tobytes())
-            for name, kind in _SLOTS.items():
-                with disk.open_regular(folder / f"{name}.{_EXTENSIONS[kind]}", "w+b") as file, disk.sentences(folder):
-                    file.truncate(store._slot_size(name) * manifest.samples)
-            with disk.open_regular(folder / "result.pc2", "w+b") as file, disk.sentences(folder):
-                pc2.write_header(file, store._header)
+            for slot in store._slots.values():
+                with disk.open_regular(folder / slot.file_name, "w+b") as file, disk.sentences(folder):
+                    file.truncate(slot.size * manifest.samples)
+            for name, header in store._headers.items():
+                with disk.open_regular(folder / f"{name}.pc2", "w+b") as file, disk.sentences(folder):
+                    pc2.write_header(file, header)
             disk.open_regular(folder / "frames.jsonl", "w+b").close()
             store.save_manifest()
             store._open_files(writable=True)
@@ -227,7 +266,7 @@ class Store:
     # Data
 
     def constant(self, name: str) -> Array:
-        """rest, triangles, follow, cage_vertices, cage_tets, cage_binding or cage_weights."""
+        """rest, triangles, follow, cage_vertices, cage_tets, cage_binding, cage_weights; passenger_0_rest and so on."""
         shape, kind = _constant_shapes(self.manifest)[name]
         with disk.open_regular(self.folder / f"{name}.{_EXTENSIONS[kind]}", "rb") as file, disk.sentences(self.folder):
             raw = file.read(math.prod(shape) * np.dtype(kind).itemsize)
@@ -236,33 +275,40 @@ class Store:
         return np.frombuffer(raw, dtype=kind).reshape(shape).copy()
 
     def read(self, name: str, index: int) -> Array:
-        """Slot `index` of input, matrix, amount, fitted, simulated or velocity."""
-        size = self._slot_size(name)
+        """Slot `index` of input, matrix, amount, fitted, simulated, velocity, or passenger_0_input and so on."""
+        slot = self._slots[name]
         file = self._files[name]
         with disk.sentences(self.folder):
-            file.seek(self._slot(index) * size)
-            raw = file.read(size)
-        if len(raw) != size:
+            file.seek(self._checked(index) * slot.size)
+            raw = file.read(slot.size)
+        if len(raw) != slot.size:
             raise StoreError(f"{self.folder} is damaged ({name} is too short): delete it and bake again.")
-        return np.frombuffer(raw, dtype=_SLOTS[name]).reshape(self._shape(name)).copy()
+        return np.frombuffer(raw, dtype=slot.kind).reshape(slot.shape).copy()
 
     def write(self, name: str, index: int, values: Array) -> None:
-        data = np.ascontiguousarray(values, dtype=_SLOTS[name])
-        if data.shape != self._shape(name):
-            raise ValueError(f"{name} has shape {data.shape}, not {self._shape(name)}")
+        slot = self._slots[name]
+        data = np.ascontiguousarray(values, dtype=slot.kind)
+        if data.shape != slot.shape:
+            raise ValueError(f"{name} has shape {data.shape}, not {slot.shape}")
         file = self._files[name]
         with disk.sentences(self.folder):
-            file.seek(self._slot(index) * self._slot_size(name))
+            file.seek(self._checked(index) * slot.size)
             file.write(data.tobytes())
             file.flush()
 
-    def read_result(self, index: int) -> npt.NDArray[np.float32]:
+    def read_result(self, index: int, name: str = "result") -> npt.NDArray[np.float32]:
+        """What is played at sample `index`: by the body, or by `passenger_0` and so on."""
         with disk.sentences(self.folder):
-            return pc2.read_slot(self._files["result"], self._header, index, str(self.folder / "result.pc2"))
+            return pc2.read_slot(self._files[name], self._headers[name], index, str(self.folder / f"{name}.pc2"))
 
-    def write_result(self, index: int, positions: npt.NDArray[np.float32]) -> None:
+    def write_result(self, index: int, positions: npt.NDArray[np.float32], name: str = "result") -> None:
         with disk.sentences(self.folder):
-            pc2.write_slot(self._files["result"], self._header, index, positions)
+            pc2.write_slot(self._files[name], self._headers[name], index, positions)
+
+    def show_input(self, index: int) -> None:
+        """Until a sample is computed, its input is what plays."""
+        for name in self._headers:
+            self.write_result(index, self.read("input" if name == "result" else f"{name}_input", index), name)
 
     # Marks
 
@@ -291,17 +337,20 @@ class Store:
     def digest(self, index: int) -> str:
         """Hash of the data that a mark vouches for."""
         cages = (self.read(name, index) for name in ("fitted", "simulated", "velocity"))
-        return hash_arrays(*cages, self.read_result(index))
+        return hash_arrays(*cages, *(self.read_result(index, name) for name in self._headers))
 
     def copy_from(self, other: Store, count: int) -> None:
-        """Takes over the first `count` finished samples of another bake with the same counts."""
+        """Takes over the first `count` samples of another bake of the same body, as far as they are finished and sound.
+        Passengers come along if they are the same ones; else their slots stay empty."""
+        alike = self.manifest.passengers == other.manifest.passengers
         for index in range(count):
             mark = other.marks[index]
-            if mark is None:
-                raise ValueError(f"sample {index} is not finished")
-            for name in _SLOTS:
+            if mark is None or mark.data != other.digest(index):
+                return
+            for name in self._slots if alike else _BODY_SLOTS:
                 self.write(name, index, other.read(name, index))
-            self.write_result(index, other.read_result(index))
+            for name in self._headers if alike else ("result",):
+                self.write_result(index, other.read_result(index, name), name)
             self.mark_sampled(index, mark.input)
             self.mark_done(index, mark.result, mark.numbers)
 
@@ -327,25 +376,21 @@ class Store:
 
     # Inside
 
-    def _shape(self, name: str) -> tuple[int, int]:
-        return _slot_shape(self.manifest, name)
-
-    def _slot_size(self, name: str) -> int:
-        return _slot_size(self.manifest, name)
-
-    def _slot(self, index: int) -> int:
+    def _checked(self, index: int) -> int:
         if not 0 <= index < self.manifest.samples:
             raise IndexError(f"sample {index} of {self.manifest.samples}")
         return index
 
     def _open_files(self, writable: bool) -> None:
         mode = "r+b" if writable else "rb"
-        for name, kind in _SLOTS.items():
-            self._files[name] = disk.open_regular(self.folder / f"{name}.{_EXTENSIONS[kind]}", mode)
-        self._files["result"] = disk.open_regular(self.folder / "result.pc2", mode)
-        header = pc2.read_header(self._files["result"], str(self.folder / "result.pc2"))
-        if (header.vertices, header.samples) != (self._header.vertices, self._header.samples):
-            raise StoreError(f"{self.folder / 'result.pc2'} does not belong to this bake: bake again.")
+        for name, slot in self._slots.items():
+            self._files[name] = disk.open_regular(self.folder / slot.file_name, mode)
+        for name, expected in self._headers.items():
+            path = self.folder / f"{name}.pc2"
+            self._files[name] = disk.open_regular(path, mode)
+            header = pc2.read_header(self._files[name], str(path))
+            if (header.vertices, header.samples) != (expected.vertices, expected.samples):
+                raise StoreError(f"{path} does not belong to this bake: bake again.")
         self._log = disk.open_regular(self.folder / "frames.jsonl", mode)
         self._log.seek(0, os.SEEK_END)
 
@@ -402,11 +447,56 @@ class Store:
         """A kill may have torn a result in the middle: such slots show their input until they are computed."""
         for index, (mark, sampled) in enumerate(zip(self.marks, self.sampled, strict=True)):
             if mark is None and sampled is not None:
-                self.write_result(index, self.read("input", index))
+                self.show_input(index)
+
+
+def result_names(passengers: int) -> list[str]:
+    """Names (without .pc2) of the files that the body and its passengers play."""
+    return ["result", *(f"passenger_{index}" for index in range(passengers))]
+
+
+@dataclass(frozen=True)
+class _Slot:
+    """One of the files that have a slot for each sample."""
+
+    file_name: str
+    shape: tuple[int, int]
+    kind: str
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape) * np.dtype(self.kind).itemsize
+
+
+_BODY_SLOTS = ("input", "matrix", "amount", "fitted", "simulated", "velocity")
+
+
+def _slots(manifest: Manifest) -> dict[str, _Slot]:
+    shapes: dict[str, tuple[tuple[int, int], str]] = {
+        "input": ((manifest.vertices, 3), "<f4"),
+        "matrix": ((4, 4), "<f8"),
+        "amount": ((1, 1), "<f8"),
+        **dict.fromkeys(("fitted", "simulated", "velocity"), ((manifest.cage_vertices, 3), "<f8")),
+    }
+    for index, entry in enumerate(manifest.passengers):
+        shapes[f"passenger_{index}_input"] = ((entry.vertices, 3), "<f4")
+        shapes[f"passenger_{index}_matrix"] = ((4, 4), "<f8")
+    return {name: _Slot(f"{name}.{_EXTENSIONS[kind]}", shape, kind) for name, (shape, kind) in shapes.items()}
+
+
+def _result_counts(manifest: Manifest) -> dict[str, int]:
+    counts = [manifest.vertices, *(entry.vertices for entry in manifest.passengers)]
+    return dict(zip(result_names(len(manifest.passengers)), counts, strict=True))
 
 
 def _constant_shapes(manifest: Manifest) -> dict[str, tuple[tuple[int, ...], str]]:
+    passengers: dict[str, tuple[tuple[int, ...], str]] = {}
+    for index, entry in enumerate(manifest.passengers):
+        for name in ("rest", "first"):
+            passengers[f"passenger_{index}_{name}"] = ((entry.vertices, 3), "<f8")
+        passengers[f"passenger_{index}_shells"] = ((entry.vertices,), "<i4")
     return {
+        **passengers,
         "rest": ((manifest.vertices, 3), "<f8"),
         "triangles": ((manifest.triangles, 3), "<i4"),
         "follow": ((manifest.vertices,), "<f8"),
@@ -417,21 +507,12 @@ def _constant_shapes(manifest: Manifest) -> dict[str, tuple[tuple[int, ...], str
     }
 
 
-def _slot_shape(manifest: Manifest, name: str) -> tuple[int, int]:
-    if name in ("matrix", "amount"):
-        return (4, 4) if name == "matrix" else (1, 1)
-    return (manifest.vertices if name == "input" else manifest.cage_vertices, 3)
-
-
-def _slot_size(manifest: Manifest, name: str) -> int:
-    rows, columns = _slot_shape(manifest, name)
-    return rows * columns * np.dtype(_SLOTS[name]).itemsize
-
-
 def _total_size(manifest: Manifest) -> int:
-    slot = 12 * manifest.vertices * 2 + 136 + 3 * 24 * manifest.cage_vertices + 1024
-    fixed = manifest.vertices * 80 + manifest.triangles * 12 + manifest.cage_vertices * 24 + manifest.tets * 16
-    return fixed + slot * manifest.samples + 65_536
+    slots = sum(slot.size for slot in _slots(manifest).values())
+    results = sum(12 * count for count in _result_counts(manifest).values())
+    shapes = _constant_shapes(manifest).values()
+    fixed = sum(math.prod(shape) * np.dtype(kind).itemsize for shape, kind in shapes)
+    return fixed + (slots + results + 1024) * manifest.samples + 65_536
 
 
 def _check_sizes(folder: Path, manifest: Manifest) -> None:
@@ -440,8 +521,8 @@ def _check_sizes(folder: Path, manifest: Manifest) -> None:
         f"{name}.{_EXTENSIONS[kind]}": math.prod(shape) * np.dtype(kind).itemsize
         for name, (shape, kind) in _constant_shapes(manifest).items()
     }
-    for name, kind in _SLOTS.items():
-        expected[f"{name}.{_EXTENSIONS[kind]}"] = _slot_size(manifest, name) * manifest.samples
+    for slot in _slots(manifest).values():
+        expected[slot.file_name] = slot.size * manifest.samples
     for file_name, size in expected.items():
         with disk.sentences(folder / file_name):
             actual = os.lstat(folder / file_name).st_size

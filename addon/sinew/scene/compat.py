@@ -9,6 +9,9 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
+# Whether handlers that run before a file is saved are told its path.
+SAVING_TELLS_THE_PATH = bpy.app.version >= (4, 0, 0)
+
 
 def mesh_positions(mesh: Any) -> npt.NDArray[np.float32]:
     """Vertex positions (n, 3), local space."""
@@ -55,3 +58,9 @@ def draw_progress(layout: Any, factor: float, text: str) -> None:
         layout.progress(factor=factor, text=text)
     else:
         layout.label(text=text, icon="TIME")
+
+
+def is_rendering() -> bool:
+    """Whether a render runs beside the window: nothing in the scene may change then."""
+    app: Any = bpy.app  # the stubs say that its functions return nothing
+    return bool(app.is_job_running("RENDER"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import tempfile
 from pathlib import Path
 
 import bpy
@@ -20,6 +21,11 @@ def open_blend(path: Path, *, scripts: bool = False) -> None:
         bpy.ops.wm.open_mainfile(filepath=str(path), load_ui=False, use_scripts=scripts)
     except RuntimeError as error:
         raise SceneError(f"{path} cannot be opened as a Blender file: check that it is one.") from error
+
+
+def temporary_folder() -> Path:
+    """Blender's own, which goes when it is closed in order."""
+    return Path(bpy.app.tempdir or tempfile.gettempdir())
 
 
 def scripts_were_blocked() -> bool:

@@ -7,7 +7,7 @@ samples. It takes a few milliseconds, and none of it runs during playback.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import bpy
@@ -23,12 +23,20 @@ REASONS = {
     "mesh": "The mesh has changed",
     "animation": "The animation has changed",
     "weights": "The follow weights have changed",
+    "passengers": "A passenger has changed",
 }
 _WEIGHED_VERTICES = 30_000  # above, reading the weights would be felt
 
 
-def take(ob: Any, group: str, frame_start: int, frame_end: int, scene: Any = None) -> dict[str, str]:
-    """Hashes of each part, as they are now."""
+def take(
+    ob: Any,
+    group: str,
+    frame_start: int,
+    frame_end: int,
+    scene: Any = None,
+    carried: Sequence[tuple[Any, str]] = (),
+) -> dict[str, str]:
+    """Hashes of each part, as they are now. `carried`: the passengers, each with how it is carried."""
     scene = scene or bpy.context.scene
     render = scene.render
     gravity = tuple(scene.gravity) if scene.use_gravity else None
@@ -39,6 +47,7 @@ def take(ob: Any, group: str, frame_start: int, frame_end: int, scene: Any = Non
         "mesh": _hash(*_mesh(ob)),
         "animation": _hash(*_animation(ob)),
         "weights": _hash(group, _weights(ob, group)),
+        "passengers": _hash(*(part for passenger, mode in carried for part in _passenger(passenger, mode))),
     }
 
 
@@ -66,6 +75,13 @@ def _hash(*parts: Any) -> str:
     return digest.hexdigest()
 
 
+def _passenger(ob: Any, mode: str) -> Iterator[Any]:
+    yield mode, ob.parent is not None, ob.parent_type, ob.parent_bone
+    yield tuple(_modifier(modifier) for modifier in stack.others(ob))
+    yield from _mesh(ob)
+    yield from _animation(ob)
+
+
 def _modifier(modifier: Any) -> tuple[Any, ...]:
     target = getattr(modifier, "object", None)
     return (
@@ -74,7 +90,7 @@ def _modifier(modifier: Any) -> tuple[Any, ...]:
         modifier.show_viewport,
         modifier.show_render,
         getattr(modifier, "vertex_group", ""),
-        target.name if target is not None else "",
+        target is not None,
     )
 
 
@@ -100,7 +116,7 @@ def _animation(ob: Any) -> Iterator[Any]:
     for owner in owners:
         if owner is None:
             continue
-        yield owner.name
+        yield owner.rna_type.identifier  # not its name: what is renamed stays what it is
         data = owner.animation_data
         if hasattr(owner, "matrix_basis") and (data is None or data.action is None):
             yield tuple(tuple(row) for row in owner.matrix_basis)
@@ -119,7 +135,6 @@ def _animation_data(data: Any) -> Iterator[Any]:
         if driver.data_path != f'modifiers["{stack.MODIFIER_NAME}"].factor':
             yield driver.data_path, driver.driver.expression
     for action in actions:
-        yield action.name
         for curve in compat.action_curves(action):
             points = np.empty(2 * len(curve.keyframe_points), dtype=np.float32)
             curve.keyframe_points.foreach_get("co", points)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +55,28 @@ def cache_path(ob: Any) -> Path | None:
     """The file that our modifier plays, absolute; None without a modifier."""
     modifier = stack.own_modifier(ob)
     return None if modifier is None else Path(bpy.path.abspath(modifier.filepath))
+
+
+def bake_id(ob: Any) -> str:
+    """Id of the bake that our modifier plays: the name of the folder of its file; "" without a modifier."""
+    path = cache_path(ob)
+    return "" if path is None else path.parent.name
+
+
+def played() -> Iterator[str]:
+    """The ids of all bakes that objects of the open file play."""
+    for ob in bpy.data.objects:
+        if ob.type == "MESH" and stack.own_modifier(ob) is not None:
+            yield bake_id(ob)
+
+
+def repath(old: Path, new: Path) -> None:
+    """After a bake folder has moved: modifiers that play a file in it play it where it is now."""
+    for ob in bpy.data.objects:
+        path = cache_path(ob) if ob.type == "MESH" else None
+        modifier = stack.own_modifier(ob)
+        if path is not None and modifier is not None and os.path.normpath(path.parent) == os.path.normpath(old):
+            modifier.filepath = _relative(new / path.name)
 
 
 def _relative(path: Path) -> str:

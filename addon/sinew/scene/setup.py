@@ -1,29 +1,62 @@
 """Setups: which objects of a scene are enriched, by which bake and with which settings.
 
 They live on the Scene, so that linked characters work, as plain custom properties: a file keeps them when it is opened
-and saved without Sinew. `scene["sinew_setups"]` is a list of groups {schema, object (a pointer), bake, settings (JSON
-of the values that differ from the defaults), fingerprint (JSON)}.
+and saved without Sinew. `scene["sinew_setups"]` is a list of groups: schema, id, object (a pointer), bake, previous,
+settings (JSON of the values that differ from the defaults), fingerprint (JSON), passengers (a list of groups: id,
+object, use, mode). Schema 1 had neither id nor passengers; it is read, and written as 2.
 """
 
 from __future__ import annotations
 
 import functools
+import hashlib
 import json
+import secrets
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import bpy
 
 KEY = "sinew_setups"
-SCHEMA = 1
+SCHEMA = 2
+SOFT, RIGID, AUTOMATIC = "SOFT", "RIGID", "AUTOMATIC"
+
+
+@dataclass
+class PassengerChoice:
+    """A mesh that the body carries along, or not if the artist does not want it to."""
+
+    object: Any
+    use: bool = True
+    mode: str = AUTOMATIC
+    id: str = field(default_factory=lambda: secrets.token_hex(8))
 
 
 @dataclass
 class Setup:
     object_name: str  # "" when the object was deleted
-    bake: str = ""  # id of the bake folder
+    id: str = ""  # its own, also when the object is renamed
+    bake: str = ""  # id of the bake folder that is played
+    previous: str = ""  # id of the complete bake that an unfinished one or a preview is played in place of
     settings: dict[str, Any] = field(default_factory=dict)
     fingerprint: dict[str, str] = field(default_factory=dict)  # of what the bake was made from: scene/fingerprint.py
+    passengers: list[PassengerChoice] = field(default_factory=list)
+
+
+def current_scene() -> Any:
+    return bpy.context.scene
+
+
+def new_id() -> str:
+    return secrets.token_hex(8)
+
+
+def id_for(file_name: str, object_name: str) -> str:
+    """An id that is the same when a bake of a file without a setup is tried again: it continues where it stopped."""
+    made = hashlib.blake2b(f"{file_name}\0{object_name}".encode(), digest_size=8).hexdigest()
+    taken = {setup.id for scene in bpy.data.scenes for setup in load(scene)}
+    return new_id() if made in taken else made
 
 
 def load(scene: Any = None) -> list[Setup]:
@@ -49,30 +82,35 @@ def objects(scene: Any) -> list[Any]:
     return [ob for raw in scene.get(KEY, []) if (ob := _object_of(raw)) is not None and _read(raw) is not None]
 
 
-def scene_name() -> str:
-    return str(bpy.context.scene.name)
-
-
-def find_object(name: str, scene: str) -> Any | None:
-    """The object of that name in the scene of that name, or None."""
-    found = bpy.data.scenes.get(scene)
-    return found.objects.get(name) if found is not None else None
-
-
-def save(setup: Setup, scene: str = "") -> None:
-    """Adds the setup, or replaces that of the same object. Others, also those that `load` passes over, stay."""
-    owner = bpy.data.scenes[scene] if scene else bpy.context.scene
-    save_of(owner.objects[setup.object_name], setup, owner)
+def find_by_id(setup_id: str) -> tuple[Setup, Any, Any] | None:
+    """The setup of that id with its object and its scene, whatever they are called by now; None when it is gone."""
+    for scene in bpy.data.scenes:
+        for raw in scene.get(KEY, []):
+            setup, ob = _read(raw), _object_of(raw)
+            # A deleted object may live on without a scene while something points at it.
+            if setup is not None and setup.id == setup_id and ob is not None and ob.name in scene.objects:
+                return setup, ob, scene
+    return None
 
 
 def save_of(ob: Any, setup: Setup, scene: Any) -> None:
+    """Adds the setup, or replaces that of the same object. Others, also those that `load` passes over, stay."""
     entry = {
         "schema": SCHEMA,
+        "id": setup.id or new_id(),
         "object": ob,
         "bake": setup.bake,
+        "previous": setup.previous,
         "settings": json.dumps(setup.settings),
         "fingerprint": json.dumps(setup.fingerprint),
     }
+    carried = [
+        {"id": one.id, "object": one.object, "use": int(one.use), "mode": one.mode}
+        for one in setup.passengers
+        if one.object is not None
+    ]
+    if carried:  # an empty list has no type that Blender could keep
+        entry["passengers"] = carried
     raws = [raw for raw in scene.get(KEY, []) if _object_of(raw) is not None]
     places = [index for index, raw in enumerate(raws) if _object_of(raw) == ob]
     kept = [_copied(raw) for raw in raws if _object_of(raw) != ob]
@@ -80,22 +118,55 @@ def save_of(ob: Any, setup: Setup, scene: Any) -> None:
     scene[KEY] = kept
 
 
-def remove(object_name: str, scene: Any = None) -> None:
-    owner: Any = scene or bpy.context.scene
-    kept = [_copied(raw) for raw in owner.get(KEY, []) if getattr(_object_of(raw), "name", "") != object_name]
+def remove(ob: Any, scene: Any) -> None:
+    kept = [_copied(raw) for raw in scene.get(KEY, []) if _object_of(raw) != ob]
     if kept:
-        owner[KEY] = kept
-    elif KEY in owner:
-        del owner[KEY]
+        scene[KEY] = kept
+    elif KEY in scene:
+        del scene[KEY]
+
+
+def make_ids_unique() -> None:
+    """A copied scene brings its setups along: each of two gets its own id. The bake that both play stays."""
+    seen: set[str] = set()
+    for scene in bpy.data.scenes:
+        listed: list[Any] = objects(scene) if scene.library is None else []
+        for ob in listed:
+            setup = find_of(ob, scene)
+            if setup is None:
+                continue
+            if not setup.id or setup.id in seen:
+                setup.id = new_id()
+                save_of(ob, setup, scene)
+            seen.add(setup.id)
+
+
+def played() -> Iterator[str]:
+    """The ids of all bakes that the open file plays or could go back to."""
+    for scene in bpy.data.scenes:
+        for setup in load(scene):
+            yield from (one for one in (setup.bake, setup.previous) if one)
 
 
 def _read(raw: Any) -> Setup | None:
     try:
-        if raw["schema"] != SCHEMA:
+        if raw["schema"] not in (1, SCHEMA):
             return None
         ob = raw.get("object")
         marks = _parsed(raw.get("fingerprint", "{}"))
-        return Setup(ob.name if ob is not None else "", str(raw["bake"]), dict(_parsed(raw["settings"])), dict(marks))
+        return Setup(
+            object_name=ob.name if ob is not None else "",
+            id=str(raw.get("id", "")),
+            bake=str(raw["bake"]),
+            previous=str(raw.get("previous", "")),
+            settings=dict(_parsed(raw["settings"])),
+            fingerprint=dict(marks),
+            passengers=[
+                PassengerChoice(one["object"], bool(one["use"]), str(one["mode"]), str(one["id"]))
+                for one in raw.get("passengers", [])
+                if _object_of(one) is not None
+            ],
+        )
     except (AttributeError, KeyError, TypeError, ValueError):
         return None
 
@@ -110,4 +181,10 @@ def _object_of(raw: Any) -> Any:
 
 
 def _copied(raw: Any) -> dict[str, Any]:
-    return {key: raw[key] for key in raw.keys()}  # noqa: SIM118 (a property group iterates otherwise)
+    """A group as a plain one, with the groups in it."""
+    copied: dict[str, Any] = {}
+    for key in raw.keys():  # noqa: SIM118 (a property group iterates otherwise)
+        value = raw[key]
+        is_list = isinstance(value, list) and value and hasattr(value[0], "keys")
+        copied[key] = [_copied(one) for one in value] if is_list else value
+    return copied

@@ -42,6 +42,17 @@ def others(ob: Any) -> list[Any]:
     return [modifier for modifier in ob.modifiers if modifier != own]
 
 
+def armatures(ob: Any, place: int | None = None) -> list[Any]:
+    """The armature objects that deform the object, below `place` only if that is given."""
+    found = []
+    if ob.parent is not None and ob.parent_type == "ARMATURE" and ob.parent.type == "ARMATURE":
+        found.append(ob.parent)
+    for modifier in others(ob)[:place]:
+        if modifier.type == "ARMATURE" and modifier.object is not None and modifier.object not in found:
+            found.append(modifier.object)
+    return found
+
+
 def find_place(ob: Any, frames: tuple[int, ...]) -> int:
     """Index among `others` where our modifier belongs. `frames` are looked at to see what node modifiers do; without
     any, no frame is set and these count as if they moved nothing."""

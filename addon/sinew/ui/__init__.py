@@ -5,10 +5,13 @@ from __future__ import annotations
 import atexit
 
 from . import background, job_operator
-from .enrich import cage, operators, overlay, panel, presets, properties, sidebar
+from .enrich import bake, cage, operators, overlay, panel, passengers, presets, properties, saving, sidebar
 
 # In this order, and unregistered in the opposite one.
-_PARTS = (properties, operators, cage, overlay, presets, panel, sidebar, job_operator, background)
+_PARTS = (
+    *(properties, operators, bake, cage, overlay, presets, panel, passengers, sidebar),
+    *(saving, job_operator, background),
+)
 
 
 def register() -> None:

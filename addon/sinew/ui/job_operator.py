@@ -16,6 +16,7 @@ import bpy
 
 from ..core.errors import Cancelled, Error
 from ..core.job import Job
+from ..scene import compat
 
 _TICK = 0.01  # seconds between two steps of sampling
 _WATCH = 0.25  # seconds between two looks at the thread
@@ -26,16 +27,22 @@ class Work(Protocol):
     """What an operator hands over: it holds names, never pointers into the scene."""
 
     title: str  # of the undo step; "" where the scene is not changed
-    object_name: str
     job: Job | None
     sampled: int
     total: int
+
+    @property
+    def object_name(self) -> str:
+        """Of the object, as it is called now."""
 
     def step(self) -> bool:
         """One short piece of the sampling. False when it is over; the scene is then as it was."""
 
     def abandon(self) -> None:
         """Stops sampling and puts the scene back, if that has not happened yet."""
+
+    def arrive(self) -> None:
+        """Called now and then while the thread works: shows what has come so far."""
 
     def is_welcome(self) -> str:
         """Why the result can no longer be used, or ""."""
@@ -69,7 +76,9 @@ def progress() -> tuple[float, str]:
     work = running.work
     if work is None:
         return 0.0, ""
-    if running.sampling or work.job is None:
+    if work.job is None:
+        return 0.0, "Preparing"
+    if running.sampling:
         return work.sampled / max(1, work.total), f"Sampling {work.sampled} / {work.total}"
     stage, done, total, left = work.job.progress
     text = f"{stage} {done} / {total}" if work.title else f"{stage} {100 * done // max(1, total)} %"
@@ -208,7 +217,10 @@ def watch() -> float | None:
     if unwelcome and not work.job.ended:
         stop(unwelcome, failed=True)
         return None
+    if compat.is_rendering():
+        return _WATCH  # nothing in the scene may change now
     if not work.job.ended:
+        work.arrive()
         _show()
         return _WATCH
     _finish()

@@ -10,7 +10,7 @@ from typing import Any
 import bpy
 
 from ... import bake_object
-from ...core import bakes, cage_view
+from ...core import cage_view
 from ...core.cage_view import CageView
 from ...core.errors import Error
 from ...core.settings import Settings
@@ -38,7 +38,6 @@ class Built:
 
 _built: dict[tuple[str, str], Built] = {}
 _shapes: dict[tuple[str, str], tuple[float, str]] = {}
-_unfinished: dict[str, tuple[float, Manifest | None]] = {}
 
 
 def find(item: Any) -> Built | None:
@@ -90,17 +89,13 @@ def describe(built: Built) -> list[str]:
 
 
 def bake_of(item: Any) -> tuple[Path, Manifest] | None:
-    """The folder of all bakes and the manifest of the one whose frames can be shown: the one under way, or the last."""
-    where = state.target()
+    """The folder of all bakes and the manifest of the one that is played, which may still be under way."""
     entry = setup.find_of(item.object, item.id_data)
-    if where is None or entry is None:
+    if entry is None or not entry.bake:
         return None
+    root = bake_object.bake_root(item.object, entry, state.target())
     try:
-        if job_operator.is_running(item.object.name):
-            manifest = _bake_under_way(where, item.object.name)
-            if manifest is not None:
-                return where.root, manifest
-        return (where.root, state.manifest_of(where.root, entry.bake)) if entry.bake else None
+        return root, state.manifest_of(root, entry.bake)
     except Error:
         return None
 
@@ -109,18 +104,6 @@ def forget() -> None:
     """Another file is open."""
     _built.clear()
     _shapes.clear()
-    _unfinished.clear()
-
-
-def _bake_under_way(where: bake_object.Target, name: str) -> Manifest | None:
-    now = time.monotonic()
-    known = _unfinished.get(name)
-    if known is None or now > known[0]:
-        owner = (where.blend.name, name)
-        found = (m for m in bakes.manifests(where.root) if not m.complete and (m.owner_file, m.owner_object) == owner)
-        known = (now + _KEPT, max(found, key=lambda m: cage_view.last_change(where.root, m.id), default=None))
-        _unfinished[name] = known
-    return known[1]
 
 
 class BuildWork:
@@ -143,11 +126,15 @@ class BuildWork:
     def abandon(self) -> None:
         pass
 
+    def arrive(self) -> None:
+        pass
+
     def discard(self) -> None:
         pass
 
     def is_welcome(self) -> str:
-        if setup.find_object(self.object_name, self._scene_name) is None:
+        scene = bpy.data.scenes.get(self._scene_name)
+        if scene is None or self.object_name not in scene.objects:
             return f'"{self.object_name}" was deleted or renamed, so its cage was not built.'
         return ""
 

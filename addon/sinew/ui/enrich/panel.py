@@ -16,6 +16,8 @@ ICONS = {
     cage.CAGE: "MESH_ICOSPHERE",
     state.BAKED: "CHECKMARK",
     state.STALE: "FILE_REFRESH",
+    state.UNFINISHED: "TIME",
+    state.PREVIEW: "HIDE_OFF",
     state.LOST: "ERROR",
 }
 
@@ -31,7 +33,7 @@ class _Physics:
         return context.object is not None and context.object.type == "MESH"
 
 
-class _OfSetup(_Physics):
+class OfSetup(_Physics):
     bl_parent_id = "SINEW_PT_enrich"
 
     @classmethod
@@ -61,14 +63,19 @@ class SINEW_PT_enrich(_Physics, bpy.types.Panel):
             refresh_soon()
             return
         baking = job_operator.is_running(ob.name)
-        self._draw_state(context, layout, None if baking else cage.state_of(item))
-        row = layout.row(align=True)
+        now = None if baking else cage.state_of(item)
+        self._draw_state(context, layout, now)
+        buttons = layout.column(align=True)
+        row = buttons.row(align=True)
         row.scale_y = 1.4
-        if baking:
+        if now is None:
             row.operator("sinew.cancel", icon="CANCEL")
         else:
-            row.operator("sinew.bake", icon="PHYSICS", text="Bake")
-            row.operator("sinew.delete_bake", icon="TRASH", text="Delete Bake")
+            row.operator("sinew.bake", icon="PHYSICS", text="Continue Bake" if now.kind == state.UNFINISHED else "Bake")
+            row = buttons.row(align=True)
+            row.operator("sinew.preview", icon="HIDE_OFF")
+            what = "Delete Preview" if now.kind == state.PREVIEW else "Delete Bake"
+            row.operator("sinew.delete_bake", icon="TRASH", text=what)
         self._draw_switch(layout, ob)
         self._draw_controls(layout, item, ob, baking)
 
@@ -88,7 +95,8 @@ class SINEW_PT_enrich(_Physics, bpy.types.Panel):
         if last.message and last.object_name == context.object.name:
             draw_text(box, last.message, "ERROR" if last.failed else "INFO", width)
         if not bpy.data.filepath:
-            draw_text(box, "Save the file first: the bake lies in a folder beside it", "INFO", width)
+            told = "The file has no name yet: its bakes lie in a temporary folder and move beside it when you save"
+            draw_text(box, told, "INFO", width)
 
     def _draw_switch(self, layout: Any, ob: Any) -> None:
         modifier = stack.own_modifier(ob)
@@ -112,7 +120,7 @@ class SINEW_PT_enrich(_Physics, bpy.types.Panel):
         draw_notes(column, forecast.lines_of(item))
 
 
-class SINEW_PT_follow(_OfSetup, bpy.types.Panel):
+class SINEW_PT_follow(OfSetup, bpy.types.Panel):
     bl_label = "Follow"
     bl_options: Any = set()
 
@@ -137,7 +145,7 @@ class SINEW_PT_follow(_OfSetup, bpy.types.Panel):
             draw_notes(layout, ["Finding the weights..."])
 
 
-class SINEW_PT_cage(_OfSetup, bpy.types.Panel):
+class SINEW_PT_cage(OfSetup, bpy.types.Panel):
     bl_label = "Cage"
 
     def draw(self, context: Any) -> None:
@@ -163,7 +171,7 @@ class SINEW_PT_cage(_OfSetup, bpy.types.Panel):
                 draw_text(lines, line, "BLANK1", context.region.width)
 
 
-class SINEW_PT_frames(_OfSetup, bpy.types.Panel):
+class SINEW_PT_frames(OfSetup, bpy.types.Panel):
     bl_label = "Frames"
 
     def draw(self, context: Any) -> None:
@@ -172,9 +180,12 @@ class SINEW_PT_frames(_OfSetup, bpy.types.Panel):
             _draw_optional(layout, item, name)
         layout.prop(item, "preroll")
         layout.row().prop(item, "samples", expand=True)
+        column = layout.column(heading="Preview")
+        column.prop(item, "preview_frames", text="Frames")
+        column.prop(item, "preview_resolution", text="Resolution")
 
 
-class SINEW_PT_advanced(_OfSetup, bpy.types.Panel):
+class SINEW_PT_advanced(OfSetup, bpy.types.Panel):
     bl_label = "Advanced"
 
     def draw(self, context: Any) -> None:
@@ -189,7 +200,7 @@ class SINEW_PT_advanced(_OfSetup, bpy.types.Panel):
         _draw_optional(layout, item, "gravity")
 
 
-class SINEW_PT_material(_OfSetup, bpy.types.Panel):
+class SINEW_PT_material(OfSetup, bpy.types.Panel):
     bl_label = "Material"
     bl_parent_id = "SINEW_PT_advanced"
 
@@ -204,7 +215,7 @@ class SINEW_PT_material(_OfSetup, bpy.types.Panel):
             damping.prop(item, name)
 
 
-class SINEW_PT_solver(_OfSetup, bpy.types.Panel):
+class SINEW_PT_solver(OfSetup, bpy.types.Panel):
     bl_label = "Solver"
     bl_parent_id = "SINEW_PT_advanced"
 
@@ -215,7 +226,7 @@ class SINEW_PT_solver(_OfSetup, bpy.types.Panel):
             column.prop(item, name)
 
 
-class SINEW_PT_report(_OfSetup, bpy.types.Panel):
+class SINEW_PT_report(OfSetup, bpy.types.Panel):
     bl_label = "Last Bake"
 
     @classmethod

@@ -16,7 +16,7 @@ import bpy
 from ...core.errors import BadInput
 from ...core.settings import Settings
 from ...scene import setup
-from . import view
+from . import passenger_rows, view
 
 _props: Any = bpy.props  # the stubs say that its functions return nothing
 
@@ -103,11 +103,14 @@ def is_fresh(scene: Any) -> bool:
 
 def refresh() -> None:
     """Lists the setups of every scene as they are stored."""
+    setup.make_ids_unique()
     for scene in bpy.data.scenes:
         if not is_fresh(scene):
             scene.sinew.setups.clear()
             for ob in setup.objects(scene):
                 scene.sinew.setups.add().object = ob
+        for item in scene.sinew.setups:
+            passenger_rows.refresh(item)
 
 
 def label(name: str) -> str:
@@ -171,16 +174,23 @@ def _use_property(name: str) -> Any:
     )
 
 
-def _make_classes() -> tuple[type, type]:
-    """The two property groups. Their annotations are made, not written: one for each setting."""
+def _make_classes() -> tuple[type, type, type]:
+    """The property groups, inner ones first. Their annotations are made, not written: one for each setting."""
+    row = passenger_rows.make_class()
     pointer = _props.PointerProperty(type=bpy.types.Object, name="Object", description="The mesh that is enriched")
     annotations = {"object": pointer}
     annotations |= {name: _property(name) for name in FIELDS}
     annotations |= {f"use_{name}": _use_property(name) for name in OPTIONAL}
     annotations |= view.make_properties()
+    annotations["passengers_list"] = _props.CollectionProperty(
+        type=row, name="Passengers", description="Meshes that the body carries along"
+    )
+    annotations["passengers_index"] = _props.IntProperty(
+        name="Active Passenger", description="The chosen row of the list", options=set()
+    )
     item = type("SINEW_PG_setup", (bpy.types.PropertyGroup,), {"__annotations__": annotations})
     listed = {"setups": _props.CollectionProperty(type=item, name="Setups", description="The enriched objects")}
-    return item, type("SINEW_PG_scene", (bpy.types.PropertyGroup,), {"__annotations__": listed})
+    return row, item, type("SINEW_PG_scene", (bpy.types.PropertyGroup,), {"__annotations__": listed})
 
 
 _registered: list[type] = []
@@ -192,11 +202,10 @@ def _after_load(*_: object) -> None:
 
 
 def register() -> None:
-    item, group = _make_classes()
-    for made in (item, group):
+    _registered.extend(_make_classes())
+    for made in _registered:
         bpy.utils.register_class(made)
-        _registered.append(made)
-    bpy.types.Scene.sinew = _props.PointerProperty(type=group, name="Sinew", description="Setups of Sinew")
+    bpy.types.Scene.sinew = _props.PointerProperty(type=_registered[-1], name="Sinew", description="Setups of Sinew")
     bpy.app.handlers.load_post.append(_after_load)
     # While an add-on is being registered it may not look at the open file. In the background no timer ever runs.
     if not bpy.app.background:

@@ -7,6 +7,7 @@ from typing import Any
 
 import bpy
 
+from ... import bake_object
 from ...scene import setup, stack
 from .. import job_operator
 from . import cage, panel, properties, state
@@ -23,9 +24,10 @@ def setups(scene: Any) -> list[Any]:
 def modifiers(scene: Any) -> Iterator[Any]:
     """The modifiers that play the bakes of the scene."""
     for item in setups(scene):
-        modifier = stack.own_modifier(item.object)
-        if modifier is not None:
-            yield modifier
+        for ob in bake_object.objects_of(item.object, scene):
+            modifier = stack.own_modifier(ob)
+            if modifier is not None:
+                yield modifier
 
 
 class SINEW_PT_sidebar(bpy.types.Panel):

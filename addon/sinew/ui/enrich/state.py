@@ -17,16 +17,19 @@ from ...core.errors import Error
 from ...core.report import lines
 from ...core.settings import Settings
 from ...core.store import MANIFEST_LIMIT, Manifest, is_id
-from ...scene import fingerprint, playback, setup, stack
+from ...scene import fingerprint, playback, sample, setup, stack
 from . import properties
 
 NOTHING, BAKED, STALE, LOST = "NOTHING", "BAKED", "STALE", "LOST"
+UNFINISHED, PREVIEW = "UNFINISHED", "PREVIEW"
+# The range counts as it is, whether the scene's or its own: the fingerprint has it, and the passengers.
+_UNBAKED = ("frame_start", "frame_end", "passengers", "preview_frames", "preview_resolution")
 _KEPT = 1.0  # seconds for which a fingerprint is not taken again
 
 
 @dataclass(frozen=True)
 class State:
-    """How a setup stands: one of the four words above, a sentence, and the lines of the last report."""
+    """How a setup stands: one of the words above, a sentence, and the lines of the last report."""
 
     kind: str
     text: str
@@ -38,20 +41,24 @@ _fingerprints: dict[tuple[Any, ...], tuple[float, dict[str, str]]] = {}
 _manifests: dict[str, tuple[int, Manifest]] = {}
 
 
-def target() -> bake_object.Target | None:
-    """Where the open file keeps its bakes; None before it is saved for the first time."""
-    return bake_object.Target(Path(bpy.data.filepath)) if bpy.data.filepath else None
+def target() -> bake_object.Target:
+    """Where the open file keeps its bakes."""
+    return bake_object.Target(Path(bpy.data.filepath) if bpy.data.filepath else None)
+
+
+def why_not(ob: Any) -> str:
+    """Why an object cannot be baked, as far as that can be told at a glance, or ""."""
+    return sample.why_not(ob)
 
 
 def of(item: Any) -> State:
     """The state of a setup that is not being baked."""
     scene, ob = item.id_data, item.object
     entry = setup.find_of(ob, scene)
-    where = target()
-    if entry is None or not entry.bake or where is None:
+    if entry is None or not entry.bake:
         return State(NOTHING, "Not baked yet")
     try:
-        manifest = manifest_of(where.root, entry.bake)
+        manifest = manifest_of(bake_object.bake_root(ob, entry, target()), entry.bake)
     except Error as error:
         return State(LOST, str(error))
     report, notes = _report(manifest)
@@ -62,10 +69,15 @@ def of(item: Any) -> State:
     if not path.is_file():
         return State(LOST, "The modifier's file is missing: bake again", report, notes)
     settings = properties.settings_of(item)
+    span = f"frames {manifest.frame_start} to {manifest.frame_end}"
+    if not manifest.complete:
+        return State(UNFINISHED, f"Unfinished, {span}: Bake continues it", report, notes)
+    if manifest.is_preview:
+        return State(PREVIEW, f"Preview, {span}, coarse: Bake makes the real one", report, notes)
     reason = _changed_setting(settings, manifest) or _changed_scene(ob, scene, settings, entry)
     if reason:
         return State(STALE, f"{reason}: bake again", report, notes)
-    return State(BAKED, f"Baked, frames {manifest.frame_start} to {manifest.frame_end}", report, notes)
+    return State(BAKED, f"Baked, {span}", report, notes)
 
 
 def wrapped(text: str, width: int) -> list[str]:
@@ -102,8 +114,7 @@ def _report(manifest: Manifest) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def _changed_setting(settings: Settings, manifest: Manifest) -> str:
     for name, value in settings.as_dict().items():
-        # The range counts as it is, whether the scene's or its own: the fingerprint has it.
-        if name not in ("frame_start", "frame_end") and manifest.settings.get(name) != value:
+        if name not in _UNBAKED and manifest.settings.get(name) != value:
             return f"{properties.label(name)} has changed"
     return ""
 
@@ -117,7 +128,7 @@ def _changed_scene(ob: Any, scene: Any, settings: Settings, entry: setup.Setup) 
     known = _fingerprints.get(key)
     if known is None or now - known[0] > _KEPT:
         begin = time.monotonic()
-        known = (now, fingerprint.take(ob, group, start, end, scene))
+        known = (now, fingerprint.take(ob, group, start, end, scene, bake_object.carried_now(ob, scene, settings)))
         # What takes long is asked for less often: one part in fifty of the time at most.
         known = (now + 50 * (time.monotonic() - begin), known[1])
         _fingerprints[key] = known

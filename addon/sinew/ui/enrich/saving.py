@@ -1,0 +1,97 @@
+"""What happens to bakes when the file is saved: those of a file that had no name yet move beside it, and those that it
+does not play any more are deleted, but for the last few, so that undo still finds them."""
+
+from __future__ import annotations
+
+from collections import deque
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from ... import bake_object
+from ...core import bakes
+from ...core.errors import Error
+from ...scene import compat, playback, setup
+from . import state
+
+recent: deque[str] = deque(maxlen=3)  # ids of bakes that were played a moment ago
+_again = False
+
+
+def remember(bake_id: str) -> None:
+    """Undo may come back to this bake, so it outlives the next saving."""
+    if bake_id and bake_id not in recent:
+        recent.append(bake_id)
+
+
+def bring_home(blend: Path, busy: str = "") -> bool:
+    """Moves the bakes of a file that was not saved until now beside it, but for one that is still being written to.
+    Whether there were any."""
+    home, temporary = bake_object.Target(blend), bake_object.Target(None)
+    moved = False
+    for bake_id in sorted(set(setup.played()) - {busy}):
+        old = temporary.root / bake_id
+        if not old.is_dir():
+            continue
+        try:
+            new = bakes.move(temporary.root, bake_id, home.root, home.file_name)
+        except Error as error:
+            print(f"sinew: {error}")  # no place for a report while saving; the bake stays where it is, and plays
+            continue
+        playback.repath(old, new)
+        moved = True
+    if moved:
+        state.forget()
+    return moved
+
+
+def _busy() -> str:
+    from .. import job_operator
+
+    work = job_operator.running.work
+    ready = getattr(work.job, "ready", None) if work is not None else None
+    return ready[0] if ready else ""
+
+
+@bpy.app.handlers.persistent
+def _before_save(path: Any = None, *_: object) -> None:
+    if not bpy.data.filepath and isinstance(path, str) and path:
+        bring_home(Path(path), _busy())
+
+
+@bpy.app.handlers.persistent
+def _after_save(*_: object) -> None:
+    global _again
+    if not bpy.data.filepath or _again:
+        return
+    blend = Path(bpy.data.filepath)
+    if bring_home(blend, _busy()) and not compat.SAVING_TELLS_THE_PATH:
+        # The paths on the disk are still the old ones.
+        _again = True
+        try:
+            bpy.ops.wm.save_mainfile()
+        finally:
+            _again = False
+    bake_object.finish(bake_object.Target(blend), {*recent, _busy()})
+
+
+@bpy.app.handlers.persistent
+def _after_load(*_: object) -> None:
+    recent.clear()
+
+
+def register() -> None:
+    bpy.app.handlers.save_pre.append(_before_save)
+    bpy.app.handlers.save_post.append(_after_save)
+    bpy.app.handlers.load_post.append(_after_load)
+
+
+def unregister() -> None:
+    for handlers, handler in (
+        (bpy.app.handlers.save_pre, _before_save),
+        (bpy.app.handlers.save_post, _after_save),
+        (bpy.app.handlers.load_post, _after_load),
+    ):
+        if handler in handlers:
+            handlers.remove(handler)
