@@ -1,14 +1,21 @@
 #include "dynamics/newton.h"
 
 #include "base/memory.h"
+#include "dynamics/curvature.h"
+#include "math/vector.h"
 
 #include <math.h>
 #include <string.h>
 
-#define LINE_SEARCH_HALVINGS 30
+#define LINE_SEARCH_TRIALS 40
 #define SUFFICIENT_DECREASE 1e-4
-/* A kept factor shortens the step of each round by a constant; above this constant a fresh one pays. */
-#define WORST_CONTRACTION 0.35
+#define SLOPE_LEFT 0.9 /* of the slope at the start: what a step may leave where the energy itself is lost in rounding */
+/* A minimisation with a fresh factor takes about FRESH_ROUNDS rounds, and making it costs as much as REFRESH_COST of them. Rounds
+   beyond the former are counted against a kept factor, over minimisations; where they exceed the latter, a fresh one pays. */
+#define FRESH_ROUNDS 3
+#define REFRESH_COST 8
+#define NO_NUMBERS "The simulation left the range of numbers: check the input for huge coordinates."
+#define WORST_CONTRACTION 0.5 /* of moves from round to round, for a short move to be trusted as the last one */
 
 struct SnNewton {
     const SnTetElements *elements;
@@ -20,9 +27,13 @@ struct SnNewton {
     double *gradient;          /* vertices x 3: elastic gradient */
     double *values;            /* the Hessian */
     double *residual, *step;   /* unknowns x 3 */
+    double *trial_residual;    /* unknowns x 3 */
     double *offset, *product;  /* unknowns x 3: x - c and B (x - c) */
     double *trial;             /* vertices x 3 */
+    double rounding;           /* of the elastic energy, J */
+    SnCurvature curvature;
     int has_factor;            /* a factor of an earlier matrix is at hand */
+    int excess;                /* rounds that a fresh factor would have spared so far */
 };
 
 SnStatus sn_newton_create(SnContext *context, const SnTetElements *elements, const SnAssembly *assembly, SnNewton **out)
@@ -41,9 +52,14 @@ SnStatus sn_newton_create(SnContext *context, const SnTetElements *elements, con
     SN_TRY_NEW(context, newton->values, assembly->pattern.value_count, double);
     SN_TRY_NEW(context, newton->residual, 3 * unknowns, double);
     SN_TRY_NEW(context, newton->step, 3 * unknowns, double);
+    SN_TRY_NEW(context, newton->trial_residual, 3 * unknowns, double);
     SN_TRY_NEW(context, newton->offset, 3 * unknowns, double);
     SN_TRY_NEW(context, newton->product, 3 * unknowns, double);
     SN_TRY_NEW(context, newton->trial, 3 * vertices, double);
+    SN_TRY(sn_curvature_init(context, 3 * unknowns, &newton->curvature));
+    for (size_t e = 0; e < elements->count; e++) {
+        newton->rounding += 1e-16 * (2.0 * elements->mu[e] + elements->lambda[e]) * elements->volume[e];
+    }
     if (unknowns > 0) {
         SN_TRY(sn_linear_solver_create(context, &assembly->pattern, &newton->solver));
     }
@@ -68,6 +84,8 @@ void sn_newton_destroy(SnNewton *newton)
     sn_release(newton->values);
     sn_release(newton->residual);
     sn_release(newton->step);
+    sn_release(newton->trial_residual);
+    sn_curvature_clear(&newton->curvature);
     sn_release(newton->offset);
     sn_release(newton->product);
     sn_release(newton->trial);
@@ -87,58 +105,50 @@ static void multiply_matrix(SnNewton *newton, const SnObjective *objective, cons
     sn_block_matrix_multiply(&assembly->pattern, objective->matrix, newton->offset, newton->product);
 }
 
-double sn_newton_value(SnNewton *newton, const SnObjective *objective, const double *x)
+/* E(x); with `residual` also -dE/dx over the unknowns. */
+static double evaluate(SnNewton *newton, const SnObjective *objective, const double *x, double *residual)
 {
     const SnAssembly *assembly = newton->assembly;
-    double sum = objective->elastic_scale *
-                 sn_tet_elements_energy(newton->elements, objective->rest, x, newton->partial);
+    double sum = objective->elastic_scale * sn_tet_elements_energy_gradient(newton->elements, objective->rest, x, newton->partial,
+                                                                            residual ? newton->element_gradients : NULL);
+    if (residual != NULL) {
+        sn_assembly_gather_gradient(assembly, newton->element_gradients, newton->gradient);
+    }
+    if (objective->matrix != NULL) {
+        multiply_matrix(newton, objective, x);
+        sum += 0.5 * sn_vector_dot(3 * assembly->unknown_count, newton->offset, newton->product);
+    }
     for (size_t k = 0; k < assembly->unknown_count; k++) {
         size_t v = (size_t)assembly->vertex[k];
         for (size_t a = 0; a < 3; a++) {
             double distance = x[3 * v + a] - objective->targets[3 * v + a];
-            sum += 0.5 * objective->diagonal[v] * distance * distance;
-            if (objective->loads != NULL) {
-                sum -= objective->loads[3 * v + a] * distance;
+            double load = objective->loads != NULL ? objective->loads[3 * v + a] : 0.0;
+            sum += (0.5 * objective->diagonal[v] * distance - load) * distance;
+            if (residual != NULL) {
+                double slope = objective->elastic_scale * newton->gradient[3 * v + a] + objective->diagonal[v] * distance - load;
+                residual[3 * k + a] = -slope - (objective->matrix != NULL ? newton->product[3 * k + a] : 0.0);
             }
-        }
-    }
-    if (objective->matrix != NULL) {
-        multiply_matrix(newton, objective, x);
-        for (size_t k = 0; k < 3 * assembly->unknown_count; k++) {
-            sum += 0.5 * newton->offset[k] * newton->product[k];
         }
     }
     return sum;
 }
 
-/* residual = -dE/dx over the unknowns; with `hessian` also values = projected Hessian. */
-static void linearise(SnNewton *newton, const SnObjective *objective, const double *x, int hessian)
+double sn_newton_value(SnNewton *newton, const SnObjective *objective, const double *x)
+{
+    return evaluate(newton, objective, x, NULL);
+}
+
+double sn_newton_rounding(const SnNewton *newton)
+{
+    return newton->rounding;
+}
+
+/* values = projected Hessian at x */
+static void assemble_hessian(SnNewton *newton, const SnObjective *objective, const double *x)
 {
     const SnAssembly *assembly = newton->assembly;
     const SnBlockPattern *pattern = &assembly->pattern;
-    sn_tet_elements_derivatives(newton->elements, objective->rest, x, newton->element_gradients,
-                                hessian ? newton->element_stiffness : NULL);
-    sn_assembly_gather_gradient(assembly, newton->element_gradients, newton->gradient);
-    if (objective->matrix != NULL) {
-        multiply_matrix(newton, objective, x);
-    }
-    for (size_t k = 0; k < assembly->unknown_count; k++) {
-        size_t v = (size_t)assembly->vertex[k];
-        for (size_t a = 0; a < 3; a++) {
-            double slope = objective->elastic_scale * newton->gradient[3 * v + a] +
-                           objective->diagonal[v] * (x[3 * v + a] - objective->targets[3 * v + a]);
-            if (objective->loads != NULL) {
-                slope -= objective->loads[3 * v + a];
-            }
-            if (objective->matrix != NULL) {
-                slope += newton->product[3 * k + a];
-            }
-            newton->residual[3 * k + a] = -slope;
-        }
-    }
-    if (!hessian) {
-        return;
-    }
+    sn_tet_elements_derivatives(newton->elements, objective->rest, x, newton->element_gradients, newton->element_stiffness);
     sn_assembly_gather_stiffness(assembly, newton->element_stiffness, newton->values);
     for (size_t k = 0; k < pattern->value_count; k++) {
         newton->values[k] = objective->elastic_scale * newton->values[k] + (objective->matrix ? objective->matrix[k] : 0.0);
@@ -171,39 +181,77 @@ void sn_newton_forget(SnNewton *newton)
     newton->has_factor = 0;
 }
 
-/* step = H⁻¹ residual, with a fresh factor or the kept one. */
-static SnStatus find_step(SnContext *context, SnNewton *newton, const SnObjective *objective, const double *positions, int fresh,
-                          SnNewtonReport *report)
+static SnStatus refresh_factor(SnContext *context, SnNewton *newton, const SnObjective *objective, const double *positions,
+                               SnNewtonReport *report)
 {
     SnStatus status = SN_OK;
-    linearise(newton, objective, positions, fresh);
-    if (fresh) {
-        newton->has_factor = 0;
-        SN_TRY(sn_linear_solver_factorize(context, newton->solver, newton->values));
-        newton->has_factor = 1;
-        report->factorizations++;
-    }
-    SN_TRY(sn_linear_solver_solve(context, newton->solver, newton->residual, newton->step));
-    report->rounds++;
+    newton->has_factor = 0;
+    assemble_hessian(newton, objective, positions);
+    SN_TRY(sn_linear_solver_factorize(context, newton->solver, newton->values));
+    sn_curvature_forget(&newton->curvature);
+    newton->has_factor = 1;
+    newton->excess = 0;
+    report->factorizations++;
 cleanup:
     return status;
 }
 
-/* Backtracks until E has decreased enough; trial holds the accepted positions. Returns the accepted length, 0 for none. */
+/* step = H⁻¹ residual by the factor at hand and the curvature seen since. */
+static SnStatus find_step(SnContext *context, SnNewton *newton)
+{
+    SnStatus status = SN_OK;
+    SnCurvatureWeights weights;
+    memcpy(newton->step, newton->residual, 3 * newton->assembly->unknown_count * sizeof *newton->step);
+    sn_curvature_before(&newton->curvature, newton->step, &weights);
+    SN_TRY(sn_linear_solver_solve(context, newton->solver, newton->step, newton->step));
+    sn_curvature_after(&newton->curvature, newton->step, &weights);
+cleanup:
+    return status;
+}
+
+/* Shortens the step until E has decreased enough; trial and trial_residual hold the accepted point, `value` its E. Returns the
+   accepted length, 0 for none. Near the minimum the decrease drowns in the rounding of E: there the slope decides, which keeps its
+   digits. */
 static double search_line(SnNewton *newton, const SnObjective *objective, const double *positions, double decrease, double *value)
 {
-    double length = 1.0;
-    for (int halving = 0; halving < LINE_SEARCH_HALVINGS; halving++) {
+    size_t count = 3 * newton->assembly->unknown_count;
+    double length = 1.0, rounding = objective->elastic_scale * newton->rounding;
+    for (int k = 0; k < LINE_SEARCH_TRIALS; k++) {
         take_step(newton, positions, length);
-        double trial_value = sn_newton_value(newton, objective, newton->trial);
-        double noise = 1e-14 * (fabs(*value) + fabs(trial_value));
-        if (trial_value <= *value - SUFFICIENT_DECREASE * length * decrease + noise) {
+        double trial_value = evaluate(newton, objective, newton->trial, newton->trial_residual);
+        double change = trial_value - *value, noise = rounding + 1e-15 * (fabs(*value) + fabs(trial_value));
+        int lower = change <= -SUFFICIENT_DECREASE * length * decrease;
+        if (!lower && change <= noise) {
+            lower = fabs(sn_vector_dot(count, newton->trial_residual, newton->step)) <= SLOPE_LEFT * decrease;
+        }
+        if (lower) {
             *value = trial_value;
             return length;
         }
-        length *= 0.5;
+        /* the minimum of the parabola through both values with the slope at the start */
+        double parabola = 0.5 * length * length * decrease / (change + length * decrease);
+        length = parabola > 0.1 * length && parabola < 0.5 * length ? parabola : (parabola <= 0.1 * length ? 0.1 : 0.5) * length;
     }
     return 0.0;
+}
+
+/* One undamped Newton round. */
+static SnStatus take_full_step(SnContext *context, SnNewton *newton, const SnObjective *objective, double *positions,
+                               SnNewtonReport *report)
+{
+    SnStatus status = SN_OK;
+    (void)evaluate(newton, objective, positions, newton->residual);
+    SN_TRY(refresh_factor(context, newton, objective, positions, report));
+    SN_TRY(find_step(context, newton));
+    report->rounds++;
+    report->last_step = take_step(newton, positions, 1.0);
+    if (!isfinite(sn_vector_dot(3 * newton->assembly->unknown_count, newton->step, newton->step))) {
+        status = sn_context_fail(context, SN_NUMERIC_FAILURE, NO_NUMBERS);
+        goto cleanup;
+    }
+    memcpy(positions, newton->trial, 3 * newton->assembly->vertex_count * sizeof *positions);
+cleanup:
+    return status;
 }
 
 SnStatus sn_newton_minimise(SnContext *context, SnNewton *newton, const SnObjective *objective,
@@ -211,55 +259,60 @@ SnStatus sn_newton_minimise(SnContext *context, SnNewton *newton, const SnObject
 {
     SnStatus status = SN_OK;
     const SnAssembly *assembly = newton->assembly;
-    size_t bytes = 3 * assembly->vertex_count * sizeof *positions;
-    report->converged = 0;
-    if (assembly->unknown_count == 0) {
-        report->converged = 1;
+    size_t count = 3 * assembly->unknown_count;
+    report->converged = assembly->unknown_count == 0;
+    if (report->converged) {
         return SN_OK;
     }
-    double value = settings->single_full_step ? 0.0 : sn_newton_value(newton, objective, positions);
-    double move_before = INFINITY, value_before = value;
-    int fresh = !newton->has_factor || settings->single_full_step;
+    if (settings->single_full_step) {
+        return take_full_step(context, newton, objective, positions, report);
+    }
+    double value = evaluate(newton, objective, positions, newton->residual), value_before = value, move_before = INFINITY;
+    double lost = 1e3 * objective->elastic_scale * newton->rounding; /* J: smaller decreases are lost in rounding */
+    int stale = !newton->has_factor || newton->excess > REFRESH_COST;
     for (int round = 0; round < settings->max_rounds && !report->converged; round++) {
-        SN_TRY(find_step(context, newton, objective, positions, fresh, report));
-        double decrease = 0.0;
-        for (size_t k = 0; k < 3 * assembly->unknown_count; k++) {
-            decrease += newton->step[k] * newton->residual[k];
+        int fresh = stale;
+        if (fresh) {
+            SN_TRY(refresh_factor(context, newton, objective, positions, report));
         }
-        if (!isfinite(decrease)) {
-            status = sn_context_fail(context, SN_NUMERIC_FAILURE,
-                                     "The simulation left the range of numbers: check the input for huge coordinates.");
+        SN_TRY(find_step(context, newton));
+        report->rounds++;
+        double decrease = sn_vector_dot(count, newton->step, newton->residual);
+        if (!isfinite(decrease) || !isfinite(value)) {
+            status = sn_context_fail(context, SN_NUMERIC_FAILURE, NO_NUMBERS);
             goto cleanup;
         }
-        double move = take_step(newton, positions, 1.0);
-        double contraction = move / move_before;
-        report->last_step = move;
-        if (settings->single_full_step) {
-            memcpy(positions, newton->trial, bytes);
-            continue;
-        }
-        /* a short step is the last one, once it is known that the steps after it are shorter still: its gain drowns in the
-           rounding of E, so it needs no search */
-        if (move <= settings->step_tolerance && (fresh || contraction < WORST_CONTRACTION || move <= 0.01 * settings->step_tolerance)) {
-            if (sn_newton_value(newton, objective, newton->trial) <= value) {
-                memcpy(positions, newton->trial, bytes);
-            }
-            report->converged = 1;
-            break;
-        }
+        double move = take_step(newton, positions, 1.0), contraction = move / move_before;
         double length = search_line(newton, objective, positions, decrease, &value);
+        report->last_step = move;
         if (length == 0.0) {
-            if (fresh) {
-                break; /* no descent left: this is as low as rounding allows */
+            stale = !fresh;
+            if (fresh) { /* no descent left: this is as low as rounding allows */
+                report->converged = decrease <= lost || move <= settings->step_tolerance;
+                break;
             }
-            fresh = 1;
             continue;
         }
-        memcpy(positions, newton->trial, bytes);
+        memcpy(positions, newton->trial, 3 * assembly->vertex_count * sizeof *positions);
+        if (decrease > lost) { /* a move in the noise says nothing about the Hessian */
+            sn_curvature_record(&newton->curvature, length, newton->step, newton->residual, newton->trial_residual);
+        }
+        double *swap = newton->residual;
+        newton->residual = newton->trial_residual;
+        newton->trial_residual = swap;
+        /* the moves to come shrink like the last ones: their sum is what is left */
+        double left = isfinite(move_before) && contraction < 1.0 ? move * contraction / (1.0 - contraction) : INFINITY;
+        double tolerance = settings->step_tolerance;
+        int steady = contraction < WORST_CONTRACTION;
+        int short_move = move <= tolerance && (fresh || steady || move <= 0.01 * tolerance);
+        if (length == 1.0 && (short_move || (steady && left <= tolerance))) {
+            report->converged = 1;
+        }
         if (decrease <= settings->energy_tolerance || decrease <= settings->gain_tolerance * (value_before - value)) {
             report->converged = 1;
         }
-        fresh = length < 1.0 || (!fresh && contraction > WORST_CONTRACTION && isfinite(move_before));
+        newton->excess += (round >= FRESH_ROUNDS) + 2 * (length < 1.0);
+        stale = (fresh && length < 1.0) || newton->excess > REFRESH_COST;
         move_before = length * move;
     }
 cleanup:

@@ -1,4 +1,5 @@
-/* Projected Newton with line search, on a factor that is kept while it serves. Every problem that Sinew solves is the minimum of
+/* Projected Newton with line search, on a factor that is kept while it serves: between fresh factors the curvature seen on the way
+   (L-BFGS) corrects the old one. Every problem that Sinew solves is the minimum of
 
      E(x) = sum_i d_i/2 |x_i - y_i|² - f·(x - y) + 1/2 (x - c)ᵀ B (x - c) + Psi(x)
 
@@ -27,7 +28,7 @@ typedef struct SnNewtonSettings {
     int single_full_step; /* one undamped round, as printed in the paper */
     double energy_tolerance; /* done too when a step promises a smaller decrease of E than this */
     double gain_tolerance;   /* or than this fraction of what was gained so far */
-    double step_tolerance;  /* metres: a full step that moves no vertex further is the last one */
+    double step_tolerance;   /* metres: done when the moves still to come add up to less */
 } SnNewtonSettings;
 
 typedef struct SnNewtonReport {
@@ -54,5 +55,8 @@ SnStatus sn_newton_minimise(SnContext *context, SnNewton *newton, const SnObject
 
 /* E(x), for tests and for the energy check of a step. */
 double sn_newton_value(SnNewton *newton, const SnObjective *objective, const double *positions);
+
+/* How far rounding may put a value of the elastic energy off, J. */
+double sn_newton_rounding(const SnNewton *newton);
 
 #endif

@@ -17,6 +17,7 @@ typedef struct SnStepSettings {
 
 typedef struct SnStepReport {
     int rounds;      /* Newton rounds */
+    int factorizations;
     int unconverged; /* minimisations that used up their rounds */
     int fallbacks;   /* TR-BDF2 steps retaken by implicit Euler because their energy rose without cause */
 } SnStepReport;

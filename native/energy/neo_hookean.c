@@ -2,7 +2,7 @@
    with Lamé parameters mu and lambda. J = s0 s1 s2. */
 #include "energy/energy.h"
 
-static void density(const SnLanes s[3], const SnLanes mu, const SnLanes lambda, SnLanes out)
+SN_HOT static void density(const SnLanes s[3], const SnLanes mu, const SnLanes lambda, SnLanes out)
 {
     for (int i = 0; i < SN_LANES; i++) {
         double volume = s[0][i] * s[1][i] * s[2][i] - 1.0;
@@ -13,7 +13,7 @@ static void density(const SnLanes s[3], const SnLanes mu, const SnLanes lambda, 
     }
 }
 
-static void derivatives(const SnLanes s[3], const SnLanes mu, const SnLanes lambda, SnStretchDerivatives *out)
+SN_HOT static void derivatives(const SnLanes s[3], const SnLanes mu, const SnLanes lambda, SnStretchDerivatives *out)
 {
     for (int i = 0; i < SN_LANES; i++) {
         double a = s[0][i], b = s[1][i], c = s[2][i];
@@ -36,4 +36,21 @@ static void derivatives(const SnLanes s[3], const SnLanes mu, const SnLanes lamb
     }
 }
 
-const SnEnergy sn_energy_neo_hookean = {"neo_hookean", density, derivatives};
+/* P = mu F + (l (J - 1) - mu) cof F */
+SN_HOT static int direct(const SnLanes f[9], const SnLanes mu, const SnLanes lambda, SnLanes out, SnLanes stress[9])
+{
+    for (int i = 0; i < SN_LANES; i++) {
+        double cofactor[9];
+        SN_COFACTOR(f, i, cofactor)
+        double volume = f[0][i] * cofactor[0] + f[1][i] * cofactor[1] + f[2][i] * cofactor[2] - 1.0;
+        double squares = -3.0, bulk = lambda[i] + mu[i], pressure = bulk * volume - mu[i];
+        for (int k = 0; k < 9; k++) {
+            squares += f[k][i] * f[k][i];
+            stress[k][i] = mu[i] * f[k][i] + pressure * cofactor[k];
+        }
+        out[i] = 0.5 * mu[i] * squares - mu[i] * volume + 0.5 * bulk * volume * volume;
+    }
+    return 1;
+}
+
+const SnEnergy sn_energy_neo_hookean = {"neo_hookean", density, derivatives, direct};

@@ -22,7 +22,7 @@ static inline double strain_curvature(double s)
     return s >= EXTRAPOLATE_BELOW ? 1.0 : 0.0;
 }
 
-static void density(const SnLanes s[3], const SnLanes mu, const SnLanes lambda, SnLanes out)
+SN_HOT static void density(const SnLanes s[3], const SnLanes mu, const SnLanes lambda, SnLanes out)
 {
     for (int i = 0; i < SN_LANES; i++) {
         double a = strain(s[0][i]), b = strain(s[1][i]), c = strain(s[2][i]);
@@ -31,7 +31,7 @@ static void density(const SnLanes s[3], const SnLanes mu, const SnLanes lambda, 
     }
 }
 
-static void derivatives(const SnLanes s[3], const SnLanes mu, const SnLanes lambda, SnStretchDerivatives *out)
+SN_HOT static void derivatives(const SnLanes s[3], const SnLanes mu, const SnLanes lambda, SnStretchDerivatives *out)
 {
     static const int pairs[3][2] = {{1, 2}, {0, 2}, {0, 1}};
     for (int i = 0; i < SN_LANES; i++) {
@@ -58,4 +58,42 @@ static void derivatives(const SnLanes s[3], const SnLanes mu, const SnLanes lamb
     }
 }
 
-const SnEnergy sn_energy_stvk = {"stvk", density, derivatives};
+/* P = F (2 mu E + lambda tr E I) with Green's strain E, right while no stretch is below the extrapolation: C = FᵀF minus the
+   square of that stretch is positive definite (its leading minors are), and F is not reflected. */
+SN_HOT static int direct(const SnLanes f[9], const SnLanes mu, const SnLanes lambda, SnLanes out, SnLanes stress[9])
+{
+    const double margin = EXTRAPOLATE_BELOW * EXTRAPOLATE_BELOW * (1.0 + 1e-9);
+    double plain = 1.0;
+    for (int i = 0; i < SN_LANES; i++) {
+        double cofactor[9], e[6];
+        SN_COFACTOR(f, i, cofactor)
+        double determinant = f[0][i] * cofactor[0] + f[1][i] * cofactor[1] + f[2][i] * cofactor[2];
+        e[0] = f[0][i] * f[0][i] + f[3][i] * f[3][i] + f[6][i] * f[6][i];
+        e[1] = f[1][i] * f[1][i] + f[4][i] * f[4][i] + f[7][i] * f[7][i];
+        e[2] = f[2][i] * f[2][i] + f[5][i] * f[5][i] + f[8][i] * f[8][i];
+        e[3] = f[1][i] * f[2][i] + f[4][i] * f[5][i] + f[7][i] * f[8][i];
+        e[4] = f[0][i] * f[2][i] + f[3][i] * f[5][i] + f[6][i] * f[8][i];
+        e[5] = f[0][i] * f[1][i] + f[3][i] * f[4][i] + f[6][i] * f[7][i];
+        double a = e[0] - margin, b = e[1] - margin, c = e[2] - margin;
+        double minor = a * b - e[5] * e[5];
+        double whole = c * minor - a * e[3] * e[3] - b * e[4] * e[4] + 2.0 * e[3] * e[4] * e[5];
+        double lane_plain = a > 0.0 && minor > 0.0 && whole > 0.0 && determinant > 0.0 ? 1.0 : 0.0;
+        plain = lane_plain < plain ? lane_plain : plain;
+        for (int k = 0; k < 6; k++) {
+            e[k] = 0.5 * (e[k] - (k < 3 ? 1.0 : 0.0));
+        }
+        double trace = e[0] + e[1] + e[2];
+        double squares = e[0] * e[0] + e[1] * e[1] + e[2] * e[2] + 2.0 * (e[3] * e[3] + e[4] * e[4] + e[5] * e[5]);
+        out[i] = mu[i] * squares + 0.5 * lambda[i] * trace * trace;
+        double pressure = lambda[i] * trace, twice = 2.0 * mu[i];
+        for (int row = 0; row < 3; row++) {
+            double x = f[3 * row][i], y = f[3 * row + 1][i], z = f[3 * row + 2][i];
+            stress[3 * row][i] = pressure * x + twice * (x * e[0] + y * e[5] + z * e[4]);
+            stress[3 * row + 1][i] = pressure * y + twice * (x * e[5] + y * e[1] + z * e[3]);
+            stress[3 * row + 2][i] = pressure * z + twice * (x * e[4] + y * e[3] + z * e[2]);
+        }
+    }
+    return plain > 0.0;
+}
+
+const SnEnergy sn_energy_stvk = {"stvk", density, derivatives, direct};

@@ -100,27 +100,77 @@ static inline void load_batch(const SnTetElements *elements, const double *rest,
     }
 }
 
+/* Density of the energy and, with `stress`, its derivative by F: straight from F where the energy can, else by its stretches. */
+static inline void batch_stress(const SnEnergy *energy, const Batch *batch, SnLanes density, SnLanes stress[9])
+{
+    SnLanes u[9], sigma[3], v[9];
+    SnStretchDerivatives d;
+    if (energy->direct((const SnLanes *)batch->f, batch->mu, batch->lambda, density, stress)) {
+        return;
+    }
+    sn_batch3_svd((const SnLanes *)batch->f, u, sigma, v);
+    energy->density((const SnLanes *)sigma, batch->mu, batch->lambda, density);
+    energy->derivatives((const SnLanes *)sigma, batch->mu, batch->lambda, &d);
+    for (int row = 0; row < 3; row++) {
+        for (int column = 0; column < 3; column++) {
+            for (int lane = 0; lane < SN_LANES; lane++) {
+                stress[3 * row + column][lane] = u[3 * row][lane] * d.stress[0][lane] * v[3 * column][lane] +
+                                                 u[3 * row + 1][lane] * d.stress[1][lane] * v[3 * column + 1][lane] +
+                                                 u[3 * row + 2][lane] * d.stress[2][lane] * v[3 * column + 2][lane];
+            }
+        }
+    }
+}
+
 typedef struct EnergyJob {
     const SnTetElements *elements;
     const double *rest, *positions;
-    double *partial;
+    double *partial, *gradients;
 } EnergyJob;
 
-static void sum_energy(void *data, size_t chunk, size_t begin, size_t end)
+SN_HOT static void sum_energy(void *data, size_t chunk, size_t begin, size_t end)
 {
     EnergyJob *job = data;
+    const double *volumes = job->elements->volume;
     double sum = 0.0;
     for (size_t first = begin; first < end; first += SN_LANES) {
         Batch batch;
-        SnLanes u[9], sigma[3], v[9], density;
+        SnLanes density, stress[9], gradient[12], volume;
         load_batch(job->elements, job->rest, job->positions, first, end, &batch);
-        sn_batch3_svd((const SnLanes *)batch.f, u, sigma, v);
-        job->elements->energy->density((const SnLanes *)sigma, batch.mu, batch.lambda, density);
+        batch_stress(job->elements->energy, &batch, density, stress);
+        for (int lane = 0; lane < SN_LANES; lane++) {
+            volume[lane] = volumes[batch.tet[lane]];
+        }
         for (int lane = 0; lane < batch.used; lane++) {
-            sum += density[lane] * job->elements->volume[batch.tet[lane]];
+            sum += density[lane] * volume[lane];
+        }
+        if (job->gradients == NULL) {
+            continue;
+        }
+        /* volume P b_i on vertex i + 1, minus their sum on vertex 0 */
+        for (int row = 0; row < 3; row++) {
+            for (int lane = 0; lane < SN_LANES; lane++) {
+                double x = volume[lane] * stress[3 * row][lane], y = volume[lane] * stress[3 * row + 1][lane];
+                double z = volume[lane] * stress[3 * row + 2][lane];
+                double one = x * batch.b[0][lane] + y * batch.b[1][lane] + z * batch.b[2][lane];
+                double two = x * batch.b[3][lane] + y * batch.b[4][lane] + z * batch.b[5][lane];
+                double three = x * batch.b[6][lane] + y * batch.b[7][lane] + z * batch.b[8][lane];
+                gradient[row][lane] = -one - two - three;
+                gradient[3 + row][lane] = one;
+                gradient[6 + row][lane] = two;
+                gradient[9 + row][lane] = three;
+            }
+        }
+        for (int lane = 0; lane < batch.used; lane++) {
+            double *out = job->gradients + 12 * batch.tet[lane];
+            for (int k = 0; k < 12; k++) {
+                out[k] = gradient[k][lane];
+            }
         }
     }
-    job->partial[chunk] = sum;
+    if (job->partial != NULL) {
+        job->partial[chunk] = sum;
+    }
 }
 
 size_t sn_tet_elements_partial_count(const SnTetElements *elements)
@@ -130,7 +180,13 @@ size_t sn_tet_elements_partial_count(const SnTetElements *elements)
 
 double sn_tet_elements_energy(const SnTetElements *elements, const double *rest, const double *positions, double *partial)
 {
-    EnergyJob job = {elements, rest, positions, partial};
+    return sn_tet_elements_energy_gradient(elements, rest, positions, partial, NULL);
+}
+
+double sn_tet_elements_energy_gradient(const SnTetElements *elements, const double *rest, const double *positions, double *partial,
+                                       double *gradients)
+{
+    EnergyJob job = {elements, rest, positions, partial, gradients};
     double sum = 0.0;
     sn_parallel_for(elements->count, CHUNK, sum_energy, &job);
     for (size_t chunk = 0; chunk < sn_tet_elements_partial_count(elements); chunk++) {
@@ -263,9 +319,6 @@ SN_HOT static void compute_derivatives(void *data, size_t chunk, size_t begin, s
                 out[k] = volume * gradient[k / 3][k % 3][lane];
             }
         }
-        if (job->stiffness == NULL) {
-            continue;
-        }
         SnLanes p[3], q[3], blocks[SN_TET_BLOCKS][9];
         sn_batch3_project_psd(d.stretch);
         for (int k = 0; k < 3; k++) {
@@ -292,7 +345,12 @@ void sn_tet_elements_derivatives(const SnTetElements *elements, const double *re
                                  double *gradients, double *stiffness)
 {
     DerivativeJob job = {elements, rest, positions, gradients, stiffness};
-    sn_parallel_for(elements->count, CHUNK, compute_derivatives, &job);
+    EnergyJob gradient_alone = {elements, rest, positions, NULL, gradients};
+    if (stiffness == NULL) {
+        sn_parallel_for(elements->count, CHUNK, sum_energy, &gradient_alone);
+    } else {
+        sn_parallel_for(elements->count, CHUNK, compute_derivatives, &job);
+    }
 }
 
 size_t sn_tet_elements_pose_rest(const SnTetElements *elements, const double *pose, double keep, double *rest)

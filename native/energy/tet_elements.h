@@ -31,6 +31,9 @@ void sn_tet_elements_set_material(SnTetElements *elements, size_t tet, double yo
 
 /* Total energy, J. `partial` is room for sn_tet_elements_partial_count doubles. */
 double sn_tet_elements_energy(const SnTetElements *elements, const double *rest, const double *positions, double *partial);
+/* The same, and per tet its gradient (count x 12, N). */
+double sn_tet_elements_energy_gradient(const SnTetElements *elements, const double *rest, const double *positions, double *partial,
+                                       double *gradients);
 size_t sn_tet_elements_partial_count(const SnTetElements *elements);
 
 /* Per tet: gradient of the energy (count x 12, N), and when `stiffness` is not null its projected Hessian

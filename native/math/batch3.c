@@ -9,6 +9,16 @@
 #define SVD_SWEEPS 6
 #define EIGEN_SWEEPS 5
 #define TINY 1e-290
+#define ORTHOGONAL 1e-26 /* squared cosine */
+
+static inline int all_zero(const SnLanes flags)
+{
+    double sum = 0.0;
+    for (int lane = 0; lane < SN_LANES; lane++) {
+        sum += flags[lane];
+    }
+    return sum == 0.0;
+}
 
 /* Rotates columns p and q of the row-major 3x3 batch by (c, s). */
 #define ROTATE_COLUMNS(m, p, q, c, s, lane)                              \
@@ -28,12 +38,14 @@ static inline double jacobi_tangent(double a, double b, double off)
     return fabs(off) <= TINY ? 0.0 : tangent;
 }
 
-static inline void orthogonalise_columns(SnLanes b[9], SnLanes v[9], int p, int q)
+/* Sets `skew` where the columns were not orthogonal yet. */
+static inline void orthogonalise_columns(SnLanes b[9], SnLanes v[9], int p, int q, SnLanes skew)
 {
     for (int lane = 0; lane < SN_LANES; lane++) {
         double pp = b[p][lane] * b[p][lane] + b[3 + p][lane] * b[3 + p][lane] + b[6 + p][lane] * b[6 + p][lane];
         double qq = b[q][lane] * b[q][lane] + b[3 + q][lane] * b[3 + q][lane] + b[6 + q][lane] * b[6 + q][lane];
         double pq = b[p][lane] * b[q][lane] + b[3 + p][lane] * b[3 + q][lane] + b[6 + p][lane] * b[6 + q][lane];
+        skew[lane] = pq * pq > ORTHOGONAL * pp * qq ? 1.0 : skew[lane];
         double tangent = jacobi_tangent(pp, qq, pq);
         double cosine = 1.0 / sqrt(1.0 + tangent * tangent);
         double sine = cosine * tangent;
@@ -137,9 +149,13 @@ SN_HOT void sn_batch3_svd(const SnLanes f[9], SnLanes u[9], SnLanes sigma[3], Sn
         }
     }
     for (int sweep = 0; sweep < SVD_SWEEPS; sweep++) {
-        orthogonalise_columns(b, v, 0, 1);
-        orthogonalise_columns(b, v, 0, 2);
-        orthogonalise_columns(b, v, 1, 2);
+        SnLanes skew = {0.0};
+        orthogonalise_columns(b, v, 0, 1, skew);
+        orthogonalise_columns(b, v, 0, 2, skew);
+        orthogonalise_columns(b, v, 1, 2, skew);
+        if (all_zero(skew)) {
+            break; /* near rest three sweeps do */
+        }
     }
     sort_columns(b, v, 0, 1);
     sort_columns(b, v, 0, 2);
@@ -169,9 +185,26 @@ static inline void eigen_rotate(SnLanes pp, SnLanes qq, SnLanes off, SnLanes rp,
     }
 }
 
+/* Whether all matrices are positive definite beyond rounding, by their leading minors: then nothing is to be projected. */
+static inline int all_positive(const SnLanes m[6])
+{
+    SnLanes negative = {0.0};
+    for (int lane = 0; lane < SN_LANES; lane++) {
+        double xx = m[0][lane], yy = m[1][lane], zz = m[2][lane], yz = m[3][lane], xz = m[4][lane], xy = m[5][lane];
+        double minor = xx * yy - xy * xy;
+        double whole = zz * minor - xx * yz * yz - yy * xz * xz + 2.0 * yz * xz * xy;
+        int positive = xx > 0.0 && minor > 1e-12 * xx * yy && whole > 1e-12 * xx * yy * zz;
+        negative[lane] = positive ? 0.0 : 1.0;
+    }
+    return all_zero(negative);
+}
+
 SN_HOT void sn_batch3_project_psd(SnLanes m[6])
 {
     SnLanes d[6], axes[9];
+    if (all_positive((const SnLanes *)m)) {
+        return;
+    }
     for (int lane = 0; lane < SN_LANES; lane++) {
         for (int k = 0; k < 6; k++) {
             d[k][lane] = m[k][lane];

@@ -21,4 +21,16 @@ void sn_batch3_svd(const SnLanes f[9], SnLanes u[9], SnLanes sigma[3], SnLanes v
 /* Replaces symmetric matrices (xx, yy, zz, yz, xz, xy) by their positive semi-definite part. */
 void sn_batch3_project_psd(SnLanes m[6]);
 
+/* Cofactors of the row-major batch `m` in one lane. */
+#define SN_COFACTOR(m, lane, out)                                         \
+    (out)[0] = (m)[4][lane] * (m)[8][lane] - (m)[5][lane] * (m)[7][lane]; \
+    (out)[1] = (m)[5][lane] * (m)[6][lane] - (m)[3][lane] * (m)[8][lane]; \
+    (out)[2] = (m)[3][lane] * (m)[7][lane] - (m)[4][lane] * (m)[6][lane]; \
+    (out)[3] = (m)[2][lane] * (m)[7][lane] - (m)[1][lane] * (m)[8][lane]; \
+    (out)[4] = (m)[0][lane] * (m)[8][lane] - (m)[2][lane] * (m)[6][lane]; \
+    (out)[5] = (m)[1][lane] * (m)[6][lane] - (m)[0][lane] * (m)[7][lane]; \
+    (out)[6] = (m)[1][lane] * (m)[5][lane] - (m)[2][lane] * (m)[4][lane]; \
+    (out)[7] = (m)[2][lane] * (m)[3][lane] - (m)[0][lane] * (m)[5][lane]; \
+    (out)[8] = (m)[0][lane] * (m)[4][lane] - (m)[1][lane] * (m)[3][lane];
+
 #endif

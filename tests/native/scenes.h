@@ -11,11 +11,9 @@
 
 #define SCENE_PI 3.14159265358979323846
 
-/* Says which cells of a box are there; null: all. */
-typedef int (*SceneCells)(int x, int y, int z);
-
-/* A box of cells, each cut into six tets along its diagonal. Vertices of no cell are left out. */
-static inline SnTetMesh scene_cells(SnContext *context, const int cells[3], const double size[3], SceneCells present)
+/* A box of cells, each cut into six tets along its diagonal; only those where `present` (cells, z fastest; null: all) is not 0.
+   Vertices of no cell are left out. */
+static inline SnTetMesh scene_mask(SnContext *context, const int cells[3], const double size[3], const unsigned char *present)
 {
     static const int ORDERS[6][4] = {{0, 1, 2, 0}, {1, 2, 0, 0}, {2, 0, 1, 0}, {0, 2, 1, 1}, {1, 0, 2, 1}, {2, 1, 0, 1}};
     size_t corner_count = (size_t)((cells[0] + 1) * (cells[1] + 1) * (cells[2] + 1));
@@ -26,7 +24,7 @@ static inline SnTetMesh scene_cells(SnContext *context, const int cells[3], cons
     mesh.vertex_count = mesh.tet_count = 0;
     for (int cell = 0; cell < (int)cell_count; cell++) {
         int at[3] = {cell / (cells[1] * cells[2]), cell / cells[2] % cells[1], cell % cells[2]};
-        if (present != NULL && !present(at[0], at[1], at[2])) {
+        if (present != NULL && !present[cell]) {
             continue;
         }
         for (int order = 0; order < 6; order++) {
@@ -51,6 +49,21 @@ static inline SnTetMesh scene_cells(SnContext *context, const int cells[3], cons
         }
     }
     sn_release(number);
+    return mesh;
+}
+
+/* Says which cells of a box are there; null: all. */
+typedef int (*SceneCells)(int x, int y, int z);
+
+static inline SnTetMesh scene_cells(SnContext *context, const int cells[3], const double size[3], SceneCells has)
+{
+    unsigned char *present = SN_NEW(context, cells[0] * cells[1] * cells[2], unsigned char);
+    for (int cell = 0; cell < cells[0] * cells[1] * cells[2]; cell++) {
+        int x = cell / (cells[1] * cells[2]), y = cell / cells[2] % cells[1], z = cell % cells[2];
+        present[cell] = (unsigned char)(has == NULL || has(x, y, z));
+    }
+    SnTetMesh mesh = scene_mask(context, cells, size, present);
+    sn_release(present);
     return mesh;
 }
 
