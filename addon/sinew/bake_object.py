@@ -482,6 +482,7 @@ def _follow_in_steps(sampler: sample.Sampler, rest: sample.Rest, settings: Setti
         follow = yield from _in_thread(lambda: _automatic(rest))
         if make_group and rest.base_first and sample.write_group(ob, FOLLOW_GROUP, follow):
             group = FOLLOW_GROUP
+        yield
     others = sample.sharers(ob)
     if group and others:
         sampler.body.warnings.append(

@@ -49,6 +49,7 @@ def steps() -> Iterator[float]:
 
     # Esc while the frames are sampled: all is as it was.
     scene.frame_set(7)
+    frames, scene.frame_end = scene.frame_end, 5000
     press(bpy.ops.sinew.bake, "INVOKE_DEFAULT")
     assert job_operator.running.sampling
     yield 0.3
@@ -57,6 +58,7 @@ def steps() -> Iterator[float]:
     escape("RELEASE")
     yield 0.5
     assert not job_operator.is_running() and scene.frame_current == 7
+    scene.frame_end = frames
     assert [modifier.name for modifier in ob.modifiers] == ["Armature"] and ob.modifiers[0].show_viewport
 
     # Bake, and go on while the thread works.

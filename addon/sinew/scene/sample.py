@@ -116,7 +116,7 @@ Taken = tuple[npt.NDArray[np.float32], Floats]  # local positions, matrix to wor
 Result = TypeVar("Result")
 Steps = Generator[None, None, Result]  # work in short steps, so that a window stays alive
 
-_VERTICES_A_STEP = 10_000
+_VERTICES_A_STEP = 5_000
 
 
 def finished(steps: Steps[Result]) -> Result:
@@ -233,6 +233,7 @@ class Sampler:
                     )
                 self.body.check_finite(local, "the rest shape")
             rest = _make_rest(self.body, mesh, local, matrix)
+        yield
         skin = (yield from _weights(self.body, [bone.name for bone in rest.bones])) if rest.bones else None
         return dataclasses.replace(rest, skin=skin)
 

@@ -1,6 +1,6 @@
 """The one way in which long work runs in a window.
 
-    sampling    modal: one step of the scene a tick, everything else waits, Esc cancels
+    sampling    modal: one step of the scene a tick, or as many as are short, everything else waits, Esc cancels
     working     a thread; the artist goes on, a timer watches, and Cancel in the panel stops it
     finishing   the result is written back, by name, if the scene is still the one that was sampled
 
@@ -19,6 +19,7 @@ from ..core.job import Job
 from ..scene import compat
 
 _TICK = 0.01  # seconds between two steps of sampling
+_BUDGET = 0.03  # seconds of a tick after which no further step is begun
 _WATCH = 0.25  # seconds between two looks at the thread
 _PATIENCE = 60.0  # seconds to wait for a thread that was told to stop
 
@@ -120,7 +121,7 @@ class JobOperator:
         if event.type != "TIMER":
             return {"RUNNING_MODAL"}
         try:
-            more = work.step()
+            more = _step(work)
         except Error as error:
             self._leave(context)
             stop(str(error), failed=True)
@@ -183,6 +184,15 @@ class JobOperator:
             self._timer = None
             if context.window is not None:
                 context.window.cursor_modal_restore()
+
+
+def _step(work: Work) -> bool:
+    """As many steps as fit into a tick: every redraw costs more than a short one. False when sampling is over."""
+    end = time.monotonic() + _BUDGET
+    while work.step():
+        if time.monotonic() > end:
+            return True
+    return False
 
 
 def stop(message: str, *, failed: bool = False) -> None:
