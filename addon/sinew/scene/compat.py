@@ -12,6 +12,9 @@ import numpy.typing as npt
 # Whether handlers that run before a file is saved are told its path.
 SAVING_TELLS_THE_PATH = bpy.app.version >= (4, 0, 0)
 
+# Whether this is a Blender of its own, and not a module of some Python.
+IS_APPLICATION = bool(bpy.app.binary_path)
+
 
 def mesh_positions(mesh: Any) -> npt.NDArray[np.float32]:
     """Vertex positions (n, 3), local space."""

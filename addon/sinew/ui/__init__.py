@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 
+from ..scene import compat
 from . import background, job_operator
 from .enrich import bake, cage, operators, overlay, panel, passengers, presets, properties, saving, sidebar
 
@@ -17,11 +18,13 @@ _PARTS = (
 def register() -> None:
     for part in _PARTS:
         part.register()
-    # Blender as a Python module never says goodbye, and handlers that are left keep it from ending.
-    atexit.register(unregister)
+    # When the application ends, nothing of bpy can be used any more. Blender as a Python module, however, never says
+    # goodbye, and handlers that are left keep it from ending.
+    atexit.register(job_operator.end_thread if compat.IS_APPLICATION else unregister)
 
 
 def unregister() -> None:
-    atexit.unregister(unregister)
+    for ending in (unregister, job_operator.end_thread):
+        atexit.unregister(ending)
     for part in reversed(_PARTS):
         part.unregister()

@@ -212,6 +212,14 @@ def stop(message: str, *, failed: bool = False) -> None:
     _show()
 
 
+def end_thread() -> None:
+    """Stops the thread of the work under way and waits for it, without a look at the scene."""
+    work, running.work = running.work, None
+    if work is not None and work.job is not None:
+        work.job.cancel()
+        work.job.wait(_PATIENCE)
+
+
 def request_stop() -> None:
     """Asks the thread to stop; the timer sees it end."""
     if running.work is not None and running.work.job is not None:
