@@ -7,6 +7,7 @@ samples. It takes a few milliseconds, and none of it runs during playback.
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -55,7 +56,8 @@ def take_shape(ob: Any, scene: Any) -> str:
     """A hash of what the rest shape is made from: the mesh, its scale, the modifiers that change the vertex count."""
     changing = (_modifier(m) for m in stack.others(ob) if m.type in stack.COUNT_CHANGING)
     scale = tuple(round(value, 6) for value in ob.matrix_world.to_scale())
-    return _hash(*_mesh(ob), scale, scene.unit_settings.scale_length, *changing)
+    counts_and_positions = itertools.islice(_mesh(ob), 2)  # shape keys deform: they are not at rest
+    return _hash(*counts_and_positions, scale, scene.unit_settings.scale_length, *changing)
 
 
 def take_weights(ob: Any, group: str) -> str:

@@ -121,7 +121,7 @@ def draw() -> None:
         return
     try:
         for item in context.scene.sinew.setups:
-            if item.object is not None and item.object.visible_get(view_layer=context.view_layer):
+            if item.object is not None and item.object.visible_in_viewport_get(context.space_data):
                 _draw_item(context, item)
     except Exception:  # noqa: BLE001 (an error here would come back at every redraw, for ever)
         view.hide_all()
