@@ -226,14 +226,20 @@ class Body:
 
 def look_at(name: str, values: dict[str, Any]) -> Body:
     """Looks at an object where it is now, without setting a frame unless its rest shape is that of one."""
+    return sample.finished(look_in_steps(name, values))
+
+
+def look_in_steps(name: str, values: dict[str, Any]) -> Steps[Body]:
     with _sentences():
         ob = sample.find_object(name)
         settings = Settings().replace(values)
         group = follow_group(ob, settings)
         if settings.rest_frame is None:
-            return Body(*sample.finished(sample.rest_now(ob, group)))
+            rest, weights = yield from sample.rest_now(ob, group)
+            return Body(rest, weights)
         with _sampler(ob, settings) as sampler:
-            return Body(sampler.rest(), sampler.group(group) if group else None)
+            rest = yield from sampler.rest_in_steps()
+            return Body(rest, (yield from sampler.group_in_steps(group)) if group else None)
 
 
 def make_follow_group(name: str, values: dict[str, Any]) -> str:

@@ -186,7 +186,7 @@ def test_frames_show_while_the_bake_goes_on(arm: Any) -> None:
         pass
     assert work.job is not None
     end = time.monotonic() + 60
-    while work.job.progress[1] < 3 and time.monotonic() < end:
+    while (work.job.progress[0] != "Baking" or work.job.progress[1] < 3) and time.monotonic() < end:
         job_operator.watch()
         time.sleep(0.02)
     job_operator.watch()
@@ -195,7 +195,8 @@ def test_frames_show_while_the_bake_goes_on(arm: Any) -> None:
     item().show_cage, item().cage_shape = True, view.SIMULATED
     wire = wire_now()
     assert not work.job.ended
-    assert wire is not None and np.isfinite(wire.positions).all() and wire.positions.any()
+    assert wire is not None, (cage.bake_of(item()), results.error("Reading the cage", view.key_of(item())))
+    assert np.isfinite(wire.positions).all() and wire.positions.any()
     bpy.context.scene.frame_set(60)
     last = wire_now()
     assert work.job.progress[1] < 60 and last is None  # it is not there yet

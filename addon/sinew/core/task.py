@@ -19,6 +19,7 @@ class Task:
         self._title = title
         self._value: Any = None
         self._monitor = Monitor()
+        self._cancelled = False
         self._thread = threading.Thread(target=self._run, args=(work,), name=f"sinew {title.lower()}", daemon=True)
         self._thread.start()
 
@@ -33,6 +34,7 @@ class Task:
         return not self._thread.is_alive()
 
     def cancel(self) -> None:
+        self._cancelled = True
         self._monitor.cancel()
 
     def wait(self, seconds: float | None = None) -> bool:
@@ -49,6 +51,8 @@ class Task:
     def _run(self, work: Callable[[Any], Any]) -> None:
         try:
             self._value = work(self._monitor)
+            if self._cancelled:  # after the last native call
+                raise Cancelled
         except Cancelled:
             self.error = Cancelled(f"{self._title} was stopped.")
         except Exception as error:  # noqa: BLE001 (the main thread raises it, with its traceback)

@@ -28,6 +28,7 @@ class Work(Protocol):
     """What an operator hands over: it holds names, never pointers into the scene."""
 
     title: str  # of the undo step; "" where the scene is not changed
+    stopped: str  # what is said after Esc
     job: Job | None
     sampled: int
     total: int
@@ -115,7 +116,7 @@ class JobOperator:
             return {"CANCELLED"}
         if event.type == "ESC" and event.value == "PRESS":
             self._leave(context)
-            stop("Stopped: the frames that are finished stay, bake again to continue.")
+            stop(work.stopped)
             self.report({"INFO"}, running.message)
             return {"CANCELLED"}
         if event.type != "TIMER":

@@ -20,6 +20,7 @@ class BakeWork:
     """The bake of one object and its passengers."""
 
     title = "Bake Sinew"
+    stopped = "Stopped: the frames that are finished stay, bake again to continue."
 
     def __init__(self, name: str, where: bake_object.Target, *, is_preview: bool = False) -> None:
         self.job: Job | None = None

@@ -110,6 +110,7 @@ class BuildWork:
     """The cage of one object, as the base of long work wants it."""
 
     title = ""  # nothing to undo
+    stopped = "Building the cage was stopped."
 
     def __init__(self, item: Any) -> None:
         self.object_name = item.object.name
@@ -117,14 +118,21 @@ class BuildWork:
         self._scene_name = item.id_data.name
         self._settings = properties.settings_of(item)
         self._shape = fingerprint.take_shape(item.object, item.id_data)
-        body = bake_object.look_at(self.object_name, properties.values_of(item))
-        self.job: Any = Task("Building the cage", lambda monitor: _build(body, self._settings, monitor))
+        self._looking = bake_object.look_in_steps(self.object_name, properties.values_of(item))
+        self.job: Any = None
 
     def step(self) -> bool:
-        return False  # the look at the rest shape was all that the scene is needed for
+        """A part of the look at the rest shape, which is all that the scene is needed for."""
+        try:
+            next(self._looking)
+        except StopIteration as end:
+            body = end.value
+            self.job = Task("Building the cage", lambda monitor: _build(body, self._settings, monitor))
+            return False
+        return True
 
     def abandon(self) -> None:
-        pass
+        self._looking.close()
 
     def arrive(self) -> None:
         pass
