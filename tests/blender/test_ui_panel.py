@@ -74,7 +74,9 @@ def test_all_states_are_told(item: Any, arm: Any) -> None:
     assert any(line.startswith("Cage: ") for line in drawn_all().labels)
     bpy.ops.sinew.bake()
     assert f"Baked, frames 1 to {FRAMES}" in drawn_all().labels
-    assert panel.SINEW_PT_report.poll(bpy.context)
+    report = draw(panel.SINEW_PT_report)
+    assert report is not None and report.labels[0].startswith(f"{FRAMES} frames")
+    assert any(line.startswith("Motion added") for line in report.labels)
     item.jiggle = 6.0
     assert "Jiggle has changed: bake again" in drawn_all().labels
     Path(bpy.path.abspath(arm.modifiers["Sinew"].filepath)).unlink()

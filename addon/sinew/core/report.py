@@ -153,6 +153,26 @@ def lines(report: dict[str, Any]) -> list[str]:
     ]
 
 
+def told(report: dict[str, Any]) -> list[str]:
+    """The same for an artist, in lines that fit a panel."""
+
+    def percent(part: str) -> str:
+        numbers = report[part]
+        return f"{100 * numbers['rms_relative']:.1f} % of size, {100 * numbers['max_relative']:.1f} % at most"
+
+    seconds = dict(report["seconds"])
+    total = seconds.pop("total")
+    slowest = sorted(seconds.items(), key=lambda stage: -stage[1])[:3]
+    found = [
+        f"{report['frames']} frames, {report['vertices']:,} vertices, {report['tets']:,} tets",
+        f"Motion added: {percent('added_motion')}",
+        f"Cage off the animation: {percent('fit_error')}",
+        f"Took {total:.0f} s: " + ", ".join(f"{name} {value:.0f}" for name, value in slowest),
+    ]
+    memory = report["peak_memory"]
+    return [*found, f"Memory {memory / 1e6:,.0f} MB at most"] if memory else found
+
+
 def _warnings(shot: Shot, report: dict[str, Any], repaired: list[float]) -> list[str]:
     found = []
     if not (shot.follow >= 1.0).any():

@@ -126,17 +126,17 @@ class Settings:
     )
     young: float = _setting(
         0.0,
-        "Firmness of a real material, in place of jiggle and settle; 0 takes it from these",
+        "Young's modulus of a real material, in place of jiggle and settle; 0 takes it from these",
         low=0.0,
         high=1e12,
         unit="Pa",
     )
     poisson: float = _setting(
-        0.4, "How much flesh bulges sideways when squeezed: 0.49 keeps its volume, 0 does not bulge", low=0.0, high=0.49
+        0.4, "Poisson's ratio, how much flesh bulges when squeezed: 0.49 keeps its volume, 0 none", low=0.0, high=0.49
     )
     density: float = _setting(
         1000.0,
-        "How heavy the flesh is; together with a real firmness it decides how fast it swings",
+        "How heavy the flesh is; together with a real stiffness it decides how fast it swings",
         low=1e-3,
         high=1e6,
         unit="kg/m3",

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 
-def connected_pieces(count: int, edges: npt.NDArray[np.int32]) -> npt.NDArray[Any]:
+def connected_pieces(count: int, edges: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """(count,) the number of the connected piece of each vertex, from 0, given edges (k, 2)."""
     label = np.arange(count)
     if not len(edges):

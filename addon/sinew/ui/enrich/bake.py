@@ -106,7 +106,8 @@ class BakeWork:
         if outcome.unchanged:
             return "Nothing has changed since the last bake"
         what = "Preview of" if self._bake.is_preview else "Baked"
-        return f"{what} {self.total} samples in {outcome.report['seconds']['total']:.0f} s"
+        frames, seconds = outcome.report["frames"], outcome.report["seconds"]["total"]
+        return f"{what} {frames} frames in {seconds:.0f} s"
 
     def discard(self) -> None:
         self._bake.discard()

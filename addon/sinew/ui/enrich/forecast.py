@@ -43,7 +43,7 @@ def lines_of(item: Any) -> list[str]:
     """For the panel: "16,703 tets", "About 1 min 40 s for 144 frames"."""
     growth = growth_of(item)
     if growth is None:
-        return ["No estimate" if results.error(_WHAT, view.key_of(item)) else "Estimating..."]
+        return ["No estimate" if results.error(_WHAT, view.key_of(item)) else "Estimating...", ""]
     settings, scene = properties.settings_of(item), item.id_data
     start = scene.frame_start if settings.frame_start is None else settings.frame_start
     end = scene.frame_end if settings.frame_end is None else settings.frame_end

@@ -114,6 +114,8 @@ class SINEW_PT_enrich(_Physics, bpy.types.Panel):
         swing.active = item.young == 0.0  # a material takes their place
         swing.prop(item, "jiggle")
         swing.prop(item, "settle")
+        if not swing.active:
+            draw_notes(column, ["Given by the material"])
         _draw_amount(column, item, ob)
         column.prop(item, "keep_pose", slider=True)
         column.prop(item, "resolution")
@@ -180,9 +182,16 @@ class SINEW_PT_frames(OfSetup, bpy.types.Panel):
             _draw_optional(layout, item, name)
         layout.prop(item, "preroll")
         layout.row().prop(item, "samples", expand=True)
-        column = layout.column(heading="Preview")
-        column.prop(item, "preview_frames", text="Frames")
-        column.prop(item, "preview_resolution", text="Resolution")
+
+
+class SINEW_PT_preview(OfSetup, bpy.types.Panel):
+    bl_label = "Preview"
+    bl_parent_id = "SINEW_PT_frames"
+
+    def draw(self, context: Any) -> None:
+        layout, item = self.columns(context)
+        layout.prop(item, "preview_frames", text="Frames")
+        layout.prop(item, "preview_resolution", text="Resolution")
 
 
 class SINEW_PT_advanced(OfSetup, bpy.types.Panel):
@@ -211,8 +220,9 @@ class SINEW_PT_material(OfSetup, bpy.types.Panel):
             column.prop(item, name)
         damping = layout.column()
         damping.active = item.young > 0.0
-        for name in ("damping_mass", "damping_stiffness"):
-            damping.prop(item, name)
+        damping.label(text="Damping")
+        damping.prop(item, "damping_mass", text="Mass")
+        damping.prop(item, "damping_stiffness", text="Stiffness")
 
 
 class SINEW_PT_solver(OfSetup, bpy.types.Panel):
@@ -294,6 +304,7 @@ CLASSES = (
     SINEW_PT_follow,
     SINEW_PT_cage,
     SINEW_PT_frames,
+    SINEW_PT_preview,
     SINEW_PT_advanced,
     SINEW_PT_material,
     SINEW_PT_solver,

@@ -103,7 +103,7 @@ class SINEW_OT_apply_preset(_OfSetup, bpy.types.Operator):
 class SINEW_OT_add_preset(_OfSetup, bpy.types.Operator):
     bl_idname = "sinew.add_preset"
     bl_label = "Add Preset"
-    bl_description = "Keep Jiggle, Settle, Amount, Keep Pose, Maximum Offset and the material under this name"
+    bl_description = "Keep Jiggle, Settle, Amount, Keep Pose, Max Offset and the material under this name"
     bl_options = {"REGISTER", "INTERNAL"}
 
     def execute(self: Any, context: Any) -> Any:

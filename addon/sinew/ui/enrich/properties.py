@@ -35,8 +35,10 @@ _SOFT = {
 }
 _PRECISION = {"smoothing": 4, "maximum_offset": 3, "damping_mass": 3, "damping_stiffness": 4}
 _NAMES = {
-    "young": "Young's Modulus",
-    "poisson": "Poisson's Ratio",
+    "young": "Stiffness",
+    "poisson": "Poisson",
+    "maximum_offset": "Max Offset",
+    "newton_rounds": "Rounds",
     "stvk": "St. Venant-Kirchhoff",
     "neo_hookean": "Neo-Hookean",
     "tr_bdf2": "TR-BDF2",

@@ -14,7 +14,7 @@ import bpy
 from ... import bake_object
 from ...core import disk
 from ...core.errors import Error
-from ...core.report import lines
+from ...core.report import told
 from ...core.settings import Settings
 from ...core.store import MANIFEST_LIMIT, Manifest, is_id
 from ...scene import fingerprint, playback, sample, setup, stack
@@ -106,8 +106,7 @@ def manifest_of(root: Path, bake: str) -> Manifest:
 
 def _report(manifest: Manifest) -> tuple[tuple[str, ...], tuple[str, ...]]:
     try:
-        text = lines(manifest.report)
-        return tuple(line for line in text[1:] if not line.startswith("note: ")), tuple(manifest.report["warnings"])
+        return tuple(told(manifest.report)), tuple(manifest.report["warnings"])
     except (KeyError, TypeError, ValueError):
         return (), ()  # of another version
 
