@@ -1,0 +1,128 @@
+"""A bake in a thread, and the file in which samples wait for it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import fake_engine
+import numpy as np
+import pytest
+from sinew.core.errors import BadInput, Cancelled
+from sinew.core.job import Job
+from sinew.core.shot import Carried, Sample
+from sinew.core.spool import Spool
+from test_bake import COUNT, PASSENGER, make_shot, samples, with_passenger
+
+
+@pytest.fixture(autouse=True)
+def engine(monkeypatch) -> type[fake_engine.FakeEnricher]:
+    return fake_engine.install(monkeypatch)
+
+
+def wait_for(condition: Any) -> None:
+    end = time.monotonic() + 20.0
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.005)
+    assert condition()
+
+
+def fed(job: Job, count: int = COUNT) -> Job:
+    for sample in samples():
+        if sample.index < count:
+            job.put(sample)
+    if count == COUNT:
+        job.end_of_samples()
+    return job
+
+
+def test_samples_come_out_as_they_went_in_while_others_go_in(tmp_path: Path) -> None:
+    spool = Spool(tmp_path)
+    given = list(with_passenger(samples()))
+    taken: list[Sample] = []
+    reader = threading.Thread(target=lambda: taken.extend(spool))
+    reader.start()
+    for sample in given:
+        spool.put(sample)
+        time.sleep(0.001)
+    spool.end()
+    reader.join(20.0)
+    assert len(taken) == len(given)
+    for one, other in zip(given, taken, strict=True):
+        assert (one.index, one.amount) == (other.index, other.amount)
+        pairs = [(one, other), *zip(one.carried, other.carried, strict=True)]
+        assert all(np.array_equal(a.positions, b.positions) and np.array_equal(a.matrix, b.matrix) for a, b in pairs)
+    spool.close()
+
+
+def test_a_spool_leaves_no_file_and_takes_nothing_after_its_end(tmp_path: Path) -> None:
+    spool = Spool(tmp_path)
+    carried = Carried(np.ones((2, 3), np.float32), np.eye(4))
+    spool.put(Sample(0, np.ones((3, 3), np.float32), np.eye(4), 1.0, (carried,)))
+    assert list(tmp_path.iterdir()) == []
+    spool.close()
+    spool.put(Sample(1, np.ones((3, 3), np.float32), np.eye(4)))
+
+
+def test_cancelling_wakes_whoever_waits_for_a_sample(tmp_path: Path) -> None:
+    spool = Spool(tmp_path)
+    ended: list[str] = []
+
+    def read() -> None:
+        try:
+            list(spool)
+        except KeyboardInterrupt:
+            ended.append("interrupted")
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    spool.cancel()
+    reader.join(20.0)
+    assert ended == ["interrupted"]
+
+
+def test_a_job_bakes_what_it_is_given_and_tells_when_it_can_be_played(tmp_path: Path, engine: Any) -> None:
+    engine.delay = 0.01
+    job = Job(make_shot(passengers=(PASSENGER,)), tmp_path / "sinew", tmp_path)
+    for sample in with_passenger(samples()):
+        job.put(sample)
+    assert job.ready is None  # the last sample is not announced yet
+    job.end_of_samples()
+    wait_for(lambda: job.ready is not None)
+    assert not job.ended and job.ready is not None and (job.ready[1] / "passenger_0.pc2").is_file()
+    assert job.wait(20.0) and job.result().id == job.ready[0]
+    assert job.progress[:3] == ("Baking", COUNT, COUNT)
+
+
+def test_a_cancelled_job_keeps_its_frames_and_the_next_one_continues(tmp_path: Path, engine: Any) -> None:
+    engine.delay = 0.15
+    job = fed(Job(make_shot(), tmp_path / "sinew", tmp_path))
+    wait_for(lambda: job.progress[0] == "Baking" and job.progress[1] >= 3)
+    job.cancel()
+    assert job.wait(20.0)
+    with pytest.raises(Cancelled, match="kept"):
+        job.result()
+    engine.fits = 0
+    engine.delay = 0.0
+    again = fed(Job(make_shot(), tmp_path / "sinew", tmp_path))
+    assert again.wait(20.0) and job.ready is not None and again.result().id == job.ready[0]
+    assert engine.fits < COUNT
+
+
+def test_a_job_that_is_cancelled_while_it_waits_for_samples_ends(tmp_path: Path) -> None:
+    job = fed(Job(make_shot(), tmp_path / "sinew", tmp_path), count=4)
+    job.cancel()
+    assert job.wait(20.0)
+    with pytest.raises(Cancelled):
+        job.result()
+
+
+def test_an_error_in_the_thread_is_raised_by_the_one_who_asks(tmp_path: Path) -> None:
+    job = Job(make_shot(), tmp_path / "sinew", tmp_path)
+    job.put(Sample(0, np.ones((3, 3), np.float32), np.eye(4)))
+    job.end_of_samples()
+    assert job.wait(20.0)
+    with pytest.raises(BadInput, match="number of vertices"):
+        job.result()
