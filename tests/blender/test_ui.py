@@ -172,6 +172,44 @@ def test_the_panel_says_what_made_a_bake_stale(arm: Any) -> None:
     assert "modifiers" in stale_text()
 
 
+def test_a_changed_rig_lattice_or_modifier_makes_a_bake_stale_and_the_current_frame_does_not(arm: Any) -> None:
+    scene, rig = bpy.context.scene, arm.parent
+    lattice = bpy.data.objects.new("Lattice", bpy.data.lattices.new("Lattice"))
+    scene.collection.objects.link(lattice)
+    bend = arm.modifiers.new("Bend", "LATTICE")
+    bend.object = lattice
+    bpy.ops.sinew.bake()
+    for frame in (1, 4, FRAMES):
+        scene.frame_set(frame)
+        assert state_now().kind == state.BAKED
+
+    def is_stale(words: str) -> bool:
+        now = state_now()
+        return now.kind == state.STALE and words in now.text
+
+    bend.strength = 0.5
+    assert is_stale("modifiers")
+    bend.strength = 1.0
+    lattice.data.points[0].co_deform.z += 0.3
+    assert is_stale("animation")
+    bpy.ops.sinew.bake()
+    lattice.location.x += 0.1
+    assert is_stale("animation")
+    bpy.ops.sinew.bake()
+    aim = rig.pose.bones["lower"].constraints.new("COPY_ROTATION")
+    assert is_stale("animation")
+    rig.pose.bones["lower"].constraints.remove(aim)
+    assert state_now().kind == state.BAKED
+    activate(rig.name)
+    bpy.ops.object.mode_set(mode="EDIT")
+    rig.data.edit_bones["lower"].roll += 0.3
+    bpy.ops.object.mode_set(mode="OBJECT")
+    activate("Arm")
+    assert is_stale("animation")
+    scene.unit_settings.scale_length = 0.01
+    assert is_stale("units")
+
+
 def test_a_lost_bake_folder_is_told(arm: Any, tmp_path: Path) -> None:
     bpy.ops.sinew.bake()
     (tmp_path / "sinew").rename(tmp_path / "elsewhere")

@@ -27,6 +27,10 @@ REASONS = {
     "passengers": "A passenger has changed",
 }
 _WEIGHED_VERTICES = 30_000  # above, reading the weights would be felt
+_MOST_OWNERS, _MOST_POINTS = 100, 10_000
+_ROTATIONS = ("rotation_euler", "rotation_quaternion", "rotation_axis_angle")
+# Of a modifier: how it looks in the panel, not what it does.
+_LOOKS = frozenset("name show_expanded show_in_editmode show_on_cage is_active use_pin_to_last open_panels".split())
 
 
 def take(
@@ -42,9 +46,10 @@ def take(
     render = scene.render
     gravity = tuple(scene.gravity) if scene.use_gravity else None
     return {
+        "blender": ".".join(map(str, bpy.app.version[:2])),  # its modifiers have other values
         "range": _hash(frame_start, frame_end),
         "scene": _hash(render.fps, render.fps_base, scene.unit_settings.scale_length, gravity),
-        "modifiers": _hash(*(_modifier(modifier) for modifier in stack.others(ob))),
+        "modifiers": _hash(*_modifiers(ob)),
         "mesh": _hash(*_mesh(ob)),
         "animation": _hash(*_animation(ob)),
         "weights": _hash(group, _weights(ob, group)),
@@ -67,7 +72,10 @@ def take_weights(ob: Any, group: str) -> str:
 
 def changed(before: dict[str, str], now: dict[str, str]) -> list[str]:
     """The sentences about what differs; a part that was not recorded counts as unchanged."""
-    return [REASONS[name] for name in REASONS if name in before and before[name] != now.get(name)]
+    compared = set(REASONS) & set(before)
+    if before.get("blender") != now.get("blender"):
+        compared -= {"modifiers", "passengers"}
+    return [REASONS[name] for name in REASONS if name in compared and before[name] != now.get(name)]
 
 
 def _hash(*parts: Any) -> str:
@@ -79,21 +87,33 @@ def _hash(*parts: Any) -> str:
 
 def _passenger(ob: Any, mode: str) -> Iterator[Any]:
     yield mode, ob.parent is not None, ob.parent_type, ob.parent_bone
-    yield tuple(_modifier(modifier) for modifier in stack.others(ob))
+    yield tuple(_modifiers(ob))
     yield from _mesh(ob)
     yield from _animation(ob)
 
 
-def _modifier(modifier: Any) -> tuple[Any, ...]:
+def _modifiers(ob: Any) -> Iterator[tuple[Any, ...]]:
+    animated = _animated(ob)
+    for modifier in stack.others(ob):
+        yield _modifier(modifier, animated)
+
+
+def _modifier(modifier: Any, animated: frozenset[str] = frozenset()) -> tuple[Any, ...]:
+    """What a modifier is and all its values, but for those that are animated: they change with the current frame."""
+    values = []
+    for prop in modifier.bl_rna.properties:
+        name = prop.identifier
+        path = f'modifiers["{modifier.name}"].{name}'
+        if prop.is_readonly or name in _LOOKS or path in animated:
+            continue
+        if prop.type in ("BOOLEAN", "INT", "FLOAT", "ENUM", "STRING"):
+            value = getattr(modifier, name)
+            values.append((name, tuple(value) if getattr(prop, "is_array", False) else value))
+    for name, value in modifier.items() if modifier.type == "NODES" else ():
+        if f'modifiers["{modifier.name}"]["{name}"]' not in animated and isinstance(value, (bool, int, float, str)):
+            values.append((name, value))
     target = getattr(modifier, "object", None)
-    return (
-        modifier.name,
-        modifier.type,
-        modifier.show_viewport,
-        modifier.show_render,
-        getattr(modifier, "vertex_group", ""),
-        target is not None,
-    )
+    return (modifier.type, target is not None, tuple(map(str, values)))
 
 
 def _mesh(ob: Any) -> Iterator[Any]:
@@ -108,35 +128,90 @@ def _mesh(ob: Any) -> Iterator[Any]:
 
 
 def _animation(ob: Any) -> Iterator[Any]:
-    owners: list[Any] = [ob, ob.data.shape_keys]
-    owners += [modifier.object for modifier in stack.others(ob) if getattr(modifier, "object", None) is not None]
-    for owner in list(owners):
-        parent = getattr(owner, "parent", None)
-        while parent is not None and parent not in owners:
-            owners.append(parent)
-            parent = parent.parent
-    for owner in owners:
-        if owner is None:
-            continue
+    for owner in _owners(ob):
         yield owner.rna_type.identifier  # not its name: what is renamed stays what it is
         data = owner.animation_data
-        if hasattr(owner, "matrix_basis") and (data is None or data.action is None):
-            yield tuple(tuple(row) for row in owner.matrix_basis)
+        keyed = _animated(owner)
+        if hasattr(owner, "matrix_basis") and not keyed & {"location", "scale", *_ROTATIONS}:
+            yield _rounded(owner.matrix_basis)
         if data is not None:
             yield from _animation_data(data)
+        if getattr(owner, "pose", None) is not None:
+            yield from _rig(owner, keyed)
+        if owner != ob and hasattr(owner, "data"):
+            yield from _shape(owner.data)
+
+
+def _owners(ob: Any) -> list[Any]:
+    """What the animation of an object depends on: its shape keys, what its modifiers name, its parents, and what
+    constraints aim at."""
+    owners: list[Any] = [ob]
+    if ob.data.shape_keys is not None:
+        owners.append(ob.data.shape_keys)
+    for owner in owners:  # it grows while it is gone through
+        near = [getattr(owner, "parent", None)]
+        near += [getattr(modifier, "object", None) for modifier in getattr(owner, "modifiers", ())]
+        holders = [owner, *(owner.pose.bones if getattr(owner, "pose", None) is not None else ())]
+        for holder in holders:
+            near += [getattr(one, "target", None) for one in getattr(holder, "constraints", ())]
+        owners += [other for other in dict.fromkeys(near) if other is not None and other not in owners]
+        if len(owners) > _MOST_OWNERS:
+            break
+    return owners
+
+
+def _animated(owner: Any) -> frozenset[str]:
+    """The paths of an owner's properties that curves or drivers change."""
+    data = owner.animation_data
+    if data is None:
+        return frozenset()
+    paths = {driver.data_path for driver in data.drivers}
+    for action in _actions(data):
+        paths.update(curve.data_path for curve in compat.action_curves(action))
+    return frozenset(paths)
+
+
+def _actions(data: Any) -> list[Any]:
+    actions = [data.action] if data.action is not None else []
+    actions += [strip.action for track in data.nla_tracks for strip in track.strips if strip.action is not None]
+    return actions
+
+
+def _rig(armature: Any, keyed: frozenset[str]) -> Iterator[Any]:
+    """Bones at rest, constraints, and the pose of bones that no curve moves."""
+    moved = {path.split('"')[1] for path in keyed if path.startswith('pose.bones["')}
+    for bone in armature.pose.bones:
+        yield bone.name, _rounded(bone.bone.matrix_local), bone.bone.use_deform, bone.bone.length
+        if bone.name not in moved:
+            yield _rounded(bone.matrix_basis)
+        for one in bone.constraints:
+            yield one.type, one.mute, one.target is not None, getattr(one, "subtarget", "")
+    yield armature.data.pose_position
+
+
+def _shape(data: Any) -> Iterator[Any]:
+    """The points of what deforms others: a mesh, a lattice, a curve."""
+    if hasattr(data, "vertices") and hasattr(data, "polygons"):
+        yield compat.mesh_positions(data).tobytes()
+    for points in [getattr(data, "points", ()), *(s.points for s in getattr(data, "splines", ()))]:
+        yield tuple(_rounded([getattr(point, "co_deform", point.co) for point in points[:_MOST_POINTS]]))
+    for spline in getattr(data, "splines", ()):
+        yield _rounded([point.co for point in spline.bezier_points[:_MOST_POINTS]])
+
+
+def _rounded(rows: Any) -> tuple[Any, ...]:
+    """As floats that do not flicker in their last digits."""
+    return tuple(tuple(round(value, 6) for value in row) for row in rows)
 
 
 def _animation_data(data: Any) -> Iterator[Any]:
-    actions = [data.action] if data.action is not None else []
     for track in data.nla_tracks:
         for strip in track.strips:
-            yield strip.name, strip.mute or track.mute, strip.frame_start, strip.frame_end
-            if strip.action is not None:
-                actions.append(strip.action)
+            yield strip.mute or track.mute, strip.frame_start, strip.frame_end
     for driver in data.drivers:
         if driver.data_path != f'modifiers["{stack.MODIFIER_NAME}"].factor':
             yield driver.data_path, driver.driver.expression
-    for action in actions:
+    for action in _actions(data):
         for curve in compat.action_curves(action):
             points = np.empty(2 * len(curve.keyframe_points), dtype=np.float32)
             curve.keyframe_points.foreach_get("co", points)
