@@ -7,6 +7,7 @@ by itself. In Blender it is an add-on. On the command line: `python -m sinew --h
 from __future__ import annotations
 
 import importlib
+from pathlib import Path
 from typing import Any
 
 # Blender reads this, as text, from add-ons that are not extensions.
@@ -39,14 +40,56 @@ def __getattr__(name: str) -> Any:
 
 
 def register() -> None:
-    """Called by Blender."""
-    from . import ui
+    """Called by Blender. Where Sinew cannot run, its panel says why."""
+    from . import unavailable
+
+    problem = _problem()
+    if problem:
+        unavailable.register(problem)
+        return
+    from . import command, ui
 
     ui.register()
+    command.register()
+    _prepare_for_updates()
 
 
 def unregister() -> None:
     """Called by Blender."""
-    from . import ui
+    from . import unavailable
 
+    if unavailable.is_registered():
+        unavailable.unregister()
+        return
+    from . import command, ui
+
+    command.unregister()
     ui.unregister()
+
+
+def _prepare_for_updates() -> None:
+    import bpy
+
+    from .core import installed
+
+    folder = bpy.utils.user_resource("SCRIPTS", path="addons")
+    if folder and installed.PACKAGE.parent == Path(folder).resolve():
+        installed.let_go_of_files()
+
+
+def _problem() -> str:
+    """Why Sinew cannot run here, as a sentence; "" if it can."""
+    from .core import errors, installed
+
+    if installed.was_updated():
+        return installed.RESTART
+    try:
+        importlib.import_module(".core.native", __name__)
+        importlib.import_module("numpy")
+    except errors.Error as error:
+        return str(error)
+    except ModuleNotFoundError as error:
+        if error.name != "numpy":
+            raise
+        return "Sinew needs numpy: install it (Debian: python3-numpy), then restart Blender."
+    return ""

@@ -1,4 +1,7 @@
-"""The command line: `python -m sinew bake FILE.blend --object NAME`, `python -m sinew check FILE.blend`."""
+"""The command line: `python -m sinew bake FILE.blend --object NAME`, `python -m sinew check FILE.blend`.
+
+With the add-on enabled, in Blender 4.2 and later also `blender -b FILE.blend --command sinew bake --object NAME`.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +28,43 @@ EXIT_CANCELLED = 130
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs one command and returns the exit code: 0 only on success."""
-    options = _parser().parse_args(sys.argv[1:] if arguments is None else arguments)
+    return _run(_parser().parse_args(sys.argv[1:] if arguments is None else arguments))
+
+
+def run_in_open_file(arguments: list[str]) -> int:
+    """What Blender calls for `--command sinew`: as `main`, with the file that is open."""
+    import bpy
+
     try:
+        options = _parser(bpy.data.filepath).parse_args(arguments)
+    except SystemExit as end:  # after --help, or a mistake in the line
+        return int(end.code or 0)
+    return _run(options)
+
+
+def register() -> None:
+    """Lets Blender know the command, where it has commands."""
+    import bpy
+
+    utilities: Any = bpy.utils
+    if hasattr(utilities, "register_cli_command"):  # 4.2 and later
+        _registered.append(utilities.register_cli_command("sinew", run_in_open_file))
+
+
+def unregister() -> None:
+    import bpy
+
+    while _registered:
+        bpy.utils.unregister_cli_command(_registered.pop())
+
+
+_registered: list[Any] = []
+
+
+def _run(options: argparse.Namespace) -> int:
+    try:
+        if not options.file.name:
+            raise BadInput("No file is open: use `blender -b FILE.blend --command sinew ...`.")
         if options.blender:
             return _run_in_blender(options)
         _catch_interrupts()
@@ -42,11 +80,12 @@ def main(arguments: list[str] | None = None) -> int:
         return EXIT_ERROR
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(open_file: str | None = None) -> argparse.ArgumentParser:
+    """The command line's grammar; without a file's name where one is open."""
     keys = "\n".join(f"  {line}" for line in describe())
     names = "\n".join(f"  {name}: {preset.description}" for name, preset in presets.load_all().items())
     parser = argparse.ArgumentParser(
-        prog="python -m sinew",
+        prog="python -m sinew" if open_file is None else "blender -b FILE.blend --command sinew",
         description="Adds physics to the animation of a mesh in a .blend file.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         epilog=f"settings (--set key=value):\n{keys}\n\npresets (--preset NAME):\n{names}\n",
@@ -71,10 +110,13 @@ def _parser() -> argparse.ArgumentParser:
     check.set_defaults(run=_check)
 
     for command in (bake, check):
-        command.add_argument("file", type=Path, metavar="FILE.blend")
-        command.add_argument(
-            "--blender", metavar="PATH", help="a Blender executable to run in (otherwise bpy of this Python)"
-        )
+        if open_file is None:
+            command.add_argument("file", type=Path, metavar="FILE.blend")
+            command.add_argument(
+                "--blender", metavar="PATH", help="a Blender executable to run in (otherwise bpy of this Python)"
+            )
+        else:
+            command.set_defaults(file=Path(open_file), blender=None)
         command.add_argument(
             "--enable-scripts",
             action="store_true",

@@ -1,5 +1,6 @@
 #include "math/linear_solver.h"
 
+#include "base/loaded.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 
@@ -218,4 +219,9 @@ const char *sn_linear_solver_library(int version[3])
 {
     cholmod_version(version);
     return "CHOLMOD";
+}
+
+const char *sn_linear_solver_file(void)
+{
+    return sn_loaded_file((void (*)(void))cholmod_factorize);
 }

@@ -24,4 +24,7 @@ double sn_linear_solver_shift(const SnLinearSolver *solver);
 /* Name and version of the library in use, for reports and the import check. */
 const char *sn_linear_solver_library(int version[3]);
 
+/* The file that it was loaded from, "" where the system cannot tell. */
+const char *sn_linear_solver_file(void);
+
 #endif

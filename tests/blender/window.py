@@ -88,8 +88,10 @@ class Window:
             yield PAUSE / 2
 
     def press_mouse(self) -> Steps:
-        yield from self.key("LEFTMOUSE")
-        yield 0.2
+        self.event("LEFTMOUSE", "PRESS")
+        yield 0.12
+        self.event("LEFTMOUSE", "RELEASE")
+        yield 0.25
 
     def drag(self, points: list[tuple[float, float]]) -> Steps:
         yield from self.move(*points[0])
@@ -123,7 +125,8 @@ class Window:
             # Where it was, or a few rows away because the panel grew or shrank.
             x, y = known
             for offset in (0, *(sign * row * ROW for row in range(1, 10) for sign in (-1, 1))):
-                if region.y < y + offset < region.y + region.height and (yield from self._look(x, y + offset, wanted, area)):
+                is_inside = region.y < y + offset < region.y + region.height
+                if is_inside and (yield from self._look(x, y + offset, wanted, area)):
                     return
         for scroll in range(6):
             yield from self.move(region.x + region.width / 2, region.y + region.height / 2)
@@ -159,6 +162,10 @@ class Window:
         if place and not self._place(wanted):
             self._seen[f"{wanted}()"] = place
         yield from self.find(wanted, area, columns)
+        yield 0.2
+        if not matches(self.under_mouse(area), wanted):  # the panel has just moved under the mouse
+            yield from self.find(wanted, area, columns)
+            yield 0.2
         yield from self.press_mouse()
 
     def set_number(self, path: str, text: str) -> Steps:

@@ -57,6 +57,11 @@ def shown(frame: int) -> np.ndarray:
     return flat.reshape(-1, 3)
 
 
+def bake(w: Window) -> Steps:
+    yield from w.click("sinew.bake")
+    yield from w.wait_until(job().is_running, 5, "the bake begins")
+
+
 def baked(w: Window) -> Steps:
     """Waits until the running bake has come to its end."""
     yield from w.wait_until(lambda: not job().is_running(), 120, "the bake ends")
@@ -146,9 +151,7 @@ def add(w: Window) -> Steps:
 def escape(w: Window) -> Steps:
     """Esc while frames are sampled: all is as it was."""
     bpy.context.scene.frame_set(86)
-    yield from w.click("sinew.bake")
-    assert job().running.sampling
-    yield 0.2
+    yield from bake(w)
     yield from w.key("ESC")
     yield 0.5
     assert not job().is_running() and bpy.context.scene.frame_current == 86
@@ -157,10 +160,11 @@ def escape(w: Window) -> Steps:
 
 
 def cancel_and_resume(w: Window) -> Steps:
-    yield from w.click("sinew.bake")
+    yield from w.set_number(".resolution", "30")  # slow enough to be stopped
+    assert item().resolution == 30
+    yield from bake(w)
     yield from w.wait_until(lambda: not job().running.sampling, 60, "sampling ends")
     assert bpy.context.scene.frame_current == 86
-    yield from w.wait_until(lambda: job().progress()[0] > 0.1, 60, "the work goes on")
     yield from w.picture("baking")
     yield from w.click("sinew.cancel", instead_of="sinew.bake")
     yield from w.wait_until(lambda: not job().is_running(), 20, "the bake stops")
@@ -168,7 +172,7 @@ def cancel_and_resume(w: Window) -> Steps:
     assert not job().running.failed and "kept" in job().running.message, job().running.message
     yield from w.picture("cancelled")
 
-    yield from w.click("sinew.bake")
+    yield from bake(w)
     yield from w.wait_until(lambda: not job().running.sampling, 60, "sampling ends")
     bpy.context.scene.frame_set(90)  # the scene is free
     yield from baked(w)
@@ -232,7 +236,7 @@ def paint(w: Window) -> Steps:
     old = shown(92)
     yield from w.set_number(".resolution", "12")
     assert item().resolution == 12
-    yield from w.click("sinew.bake")
+    yield from bake(w)
     yield from baked(w)
     assert state().kind == "BAKED" and np.abs(shown(92) - old).max() > 1e-4
 
@@ -278,7 +282,7 @@ def delete_bake(w: Window) -> Steps:
 
 def quit_while_baking(w: Window) -> Steps:
     yield from w.set_number(".resolution", "24")
-    yield from w.click("sinew.bake")
+    yield from bake(w)
     yield from w.wait_until(lambda: not job().running.sampling, 60, "sampling ends")
     assert job().is_running()
     print("the artist quits", flush=True)

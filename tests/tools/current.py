@@ -54,7 +54,7 @@ def in_chroot(root: Path, command: list[str], binds: list[Path]) -> list[str]:
         mounts += [f"mount --bind {shlex.quote(str(path))} {{root}}{shlex.quote(str(path))}"]
     start = binds[-1] if binds else Path("/")
     script = " && ".join(["set -e", *mounts]).format(root=shlex.quote(str(root)))
-    # The first process of a namespace gets signals of its own kind, at which xvfb-run waits for ever: a shell stays first.
+    # The first process of a namespace does not get all signals, and xvfb-run waits for one: a shell stays first.
     script += f" && chroot {shlex.quote(str(root))} /bin/sh -c 'cd \"$0\" && exec \"$@\"' \"$0\" \"$@\"; exit $?"
     return [*OWN_MOUNTS, "/bin/sh", "-c", script, str(start), *command]
 
@@ -103,8 +103,9 @@ def make() -> Path:
 
 def make_commands(work: Path) -> list[list[str]]:
     apt = ["apt-get", "-q", "-y", "-o", "APT::Install-Recommends=false", "-o", "Acquire::Retries=3"]
-    resolver = f"cp -L /etc/resolv.conf {shlex.quote(str(work))}/etc/; mkdir -p {shlex.quote(str(work))}/etc/dpkg/dpkg.cfg.d"
-    options = f"printf %s {shlex.quote(DPKG_OPTIONS)} > {shlex.quote(str(work))}/etc/dpkg/dpkg.cfg.d/sinew"
+    etc = shlex.quote(str(work / "etc"))
+    resolver = f"cp -L /etc/resolv.conf {etc}/ && ln -sf /proc/mounts {etc}/mtab && mkdir -p {etc}/dpkg/dpkg.cfg.d"
+    options = f"printf %s {shlex.quote(DPKG_OPTIONS)} > {etc}/dpkg/dpkg.cfg.d/sinew"
     return [
         [*OWN_MOUNTS, "debootstrap", "--variant=minbase", SUITE, str(work), mirror()],
         ["/bin/sh", "-c", f"{resolver} && {options}"],

@@ -13,9 +13,12 @@ _PARTS = (
     *(properties, operators, bake, cage, overlay, presets, panel, passengers, sidebar),
     *(saving, job_operator, background),
 )
+_is_registered = False
 
 
 def register() -> None:
+    global _is_registered
+    _is_registered = True
     for part in _PARTS:
         part.register()
     # When the application ends, nothing of bpy can be used any more. Blender as a Python module, however, never says
@@ -24,6 +27,10 @@ def register() -> None:
 
 
 def unregister() -> None:
+    global _is_registered
+    if not _is_registered:
+        return  # at exit both Blender and Python may ask for it
+    _is_registered = False
     for ending in (unregister, job_operator.end_thread):
         atexit.unregister(ending)
     for part in reversed(_PARTS):
