@@ -41,7 +41,7 @@ def __getattr__(name: str) -> Any:
 
 def register() -> None:
     """Called by Blender. Where Sinew cannot run, its panel says why."""
-    from . import unavailable
+    from .scene import unavailable
 
     problem = _problem()
     if problem:
@@ -56,7 +56,7 @@ def register() -> None:
 
 def unregister() -> None:
     """Called by Blender."""
-    from . import unavailable
+    from .scene import unavailable
 
     if unavailable.is_registered():
         unavailable.unregister()

@@ -88,7 +88,7 @@ def install(package):
     return "sinew"
 
 def problem(name):
-    return importlib.import_module(name + ".unavailable").problem
+    return importlib.import_module(name + ".scene.unavailable").problem
 """
 
 UPDATE = (

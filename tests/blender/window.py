@@ -118,7 +118,17 @@ class Window:
         return ""
 
     def find(self, wanted: str, area: str = "PROPERTIES", columns: tuple[float, ...] = COLUMNS) -> Steps:
-        """Moves the mouse onto the button, scrolling to it if need be."""
+        """Moves the mouse onto the button, scrolling to it if need be, and lets it rest there."""
+        for _ in range(3):
+            yield from self._search(wanted, area, columns)
+            yield 0.2
+            self.event("MOUSEMOVE", "NOTHING")
+            yield PAUSE
+            if matches(self.under_mouse(area), wanted):  # otherwise the panel has just moved under the mouse
+                return
+        raise NotFound(f"the button for {wanted} does not stay in its place")
+
+    def _search(self, wanted: str, area: str, columns: tuple[float, ...]) -> Steps:
         region = self.region(area)
         known = self._place(wanted)
         if known:
@@ -162,10 +172,6 @@ class Window:
         if place and not self._place(wanted):
             self._seen[f"{wanted}()"] = place
         yield from self.find(wanted, area, columns)
-        yield 0.2
-        if not matches(self.under_mouse(area), wanted):  # the panel has just moved under the mouse
-            yield from self.find(wanted, area, columns)
-            yield 0.2
         yield from self.press_mouse()
 
     def set_number(self, path: str, text: str) -> Steps:
