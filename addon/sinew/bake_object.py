@@ -447,11 +447,16 @@ def _last_complete(entry: setup.Setup, target: Target) -> str:
 def _choices(ob: Any, scene: Any, settings: Settings) -> list[setup.PassengerChoice]:
     """The passengers of a setup: those in its list, then those found automatically."""
     entry = setup.find_of(ob, scene)
-    listed = [choice for choice in (entry.passengers if entry else []) if choice.object.name in scene.objects]
+    own = setup.objects(scene)  # what has a setup of its own goes its own way
+    listed = [
+        choice
+        for choice in (entry.passengers if entry else [])
+        if choice.object.name in scene.objects and choice.object not in own
+    ]
     if not settings.passengers:
         return listed
     known = [choice.object for choice in listed]
-    found = passengers.find(ob, scene, setup.objects(scene))
+    found = passengers.find(ob, scene, own)
     return [*listed, *(setup.PassengerChoice(other) for other in found if other not in known)]
 
 

@@ -135,6 +135,17 @@ def test_a_passenger_that_cannot_be_carried_is_left_out_and_told(dressed: Any) -
     assert any("Sleeve is not carried" in note for note in state_now().notes)
 
 
+def test_a_passenger_that_gets_a_setup_of_its_own_is_no_longer_carried(dressed: Any) -> None:  # noqa: F811
+    bpy.ops.sinew.bake()
+    activate("Sleeve")
+    bpy.ops.sinew.add()
+    activate("Arm")
+    assert state_now().kind == state.STALE
+    assert bpy.ops.sinew.bake() == {"FINISHED"}
+    assert "Sinew" not in bpy.data.objects["Sleeve"].modifiers
+    assert any("Carries Beads (rigid)" in line for line in state_now().report)
+
+
 def test_passengers_are_chosen_by_selection_and_removed(dressed: Any) -> None:  # noqa: F811
     other = bpy.data.objects.new("Ring", dressed.data.copy())
     bpy.context.scene.collection.objects.link(other)

@@ -91,6 +91,9 @@ def build_report(shot: Shot, store: Store, enricher: Any, clock: Clock) -> dict[
         "frame_rate": shot.frame_rate,
         "vertices": len(shot.rest),
         "triangles": len(shot.triangles),
+        "passengers": [
+            {"object": one.object_name, "vertices": len(one.rest), "rigid": one.rigid} for one in shot.passengers
+        ],
         "size": size,
         "tets": len(enricher.cage.tets),
         "cage_vertices": len(enricher.cage.vertices),
@@ -149,8 +152,14 @@ def lines(report: dict[str, Any]) -> list[str]:
         f"{100 * report['added_motion']['max_relative']:.2f} % max of size; "
         f"followed vertices within {100 * report['follow_error']['max_relative']:.5f} %",
         f"{seconds['total']:.1f} s ({stages})",
+        *([f"carries {_carried(report)}"] if report["passengers"] else []),
         *(f"note: {warning}" for warning in report["warnings"]),
     ]
+
+
+def _carried(report: dict[str, Any]) -> str:
+    parts = report["passengers"]
+    return ", ".join(f"{one['object']} ({'rigid' if one['rigid'] else 'soft'})" for one in parts)
 
 
 def told(report: dict[str, Any]) -> list[str]:
@@ -169,6 +178,8 @@ def told(report: dict[str, Any]) -> list[str]:
         f"Cage off the animation: {percent('fit_error')}",
         f"Took {total:.0f} s: " + ", ".join(f"{name} {value:.0f}" for name, value in slowest),
     ]
+    if report["passengers"]:
+        found.insert(1, f"Carries {_carried(report)}")
     memory = report["peak_memory"]
     return [*found, f"Memory {memory / 1e6:,.0f} MB at most"] if memory else found
 

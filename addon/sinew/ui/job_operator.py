@@ -19,7 +19,7 @@ from ..core.job import Job
 from ..scene import compat
 
 _TICK = 0.01  # seconds between two steps of sampling
-_BUDGET = 0.03  # seconds of a tick after which no further step is begun
+_BUDGET = 0.05  # seconds of a tick after which no further step is begun
 _WATCH = 0.25  # seconds between two looks at the thread
 _PATIENCE = 60.0  # seconds to wait for a thread that was told to stop
 
