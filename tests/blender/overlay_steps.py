@@ -64,7 +64,7 @@ def steps() -> Iterator[float]:
     yield 0.5
 
     # Esc while a large cage is built.
-    item().resolution = 250
+    item().resolution = 180
     press(bpy.ops.sinew.build_cage, "INVOKE_DEFAULT")
     yield 0.3
     assert job_operator.is_running("Arm")

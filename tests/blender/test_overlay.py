@@ -186,7 +186,7 @@ def test_frames_show_while_the_bake_goes_on(arm: Any) -> None:
         pass
     assert work.job is not None
     end = time.monotonic() + 60
-    while (work.job.progress[0] != "Baking" or work.job.progress[1] < 3) and time.monotonic() < end:
+    while (work.job.ready is None or work.job.progress[1] < 3) and time.monotonic() < end:
         job_operator.watch()
         time.sleep(0.02)
     job_operator.watch()

@@ -84,23 +84,27 @@ class Speed:
 
     slowness: float = 1.0  # against the reference machine
     sampling: float = 0.005  # seconds that a sample is waited for: rigs differ
+    once: float = 0.0  # seconds for cage, weights and whatever is not done for each sample
 
     def seconds(self, tets: int, vertices: int, samples: int, settings: Settings, sample_rate: float) -> float:
-        return self.slowness * seconds(tets, vertices, samples, settings, sample_rate) + self.sampling * samples
+        work = self.slowness * seconds(tets, vertices, samples, settings, sample_rate)
+        return work + self.sampling * samples + self.once
 
 
 def measured_speed(report: dict[str, Any]) -> Speed | None:
     """From a bake's report; None where it does not tell."""
     try:
         computed = int(report["computed"])
-        spent = sum(float(report["seconds"][stage]) for stage in ("fitting", "simulation", "detail"))
+        taken = {stage: float(value) for stage, value in report["seconds"].items()}
+        spent = taken["fitting"] + taken["simulation"] + taken["detail"]
         settings = Settings().replace(report["settings"])
         rate = float(report["frame_rate"]) * settings.samples
         if computed < 5:
             return None
         expected = seconds(int(report["tets"]), int(report["vertices"]), computed, settings, rate)
-        sampling = float(report["seconds"]["sampling"]) / int(report["samples"])
-        return Speed(min(max(spent / expected, _CREDIBLE[0]), _CREDIBLE[1]), sampling)
+        once = max(0.0, taken["total"] - spent - taken["sampling"])
+        slowness = min(max(spent / expected, _CREDIBLE[0]), _CREDIBLE[1])
+        return Speed(slowness, taken["sampling"] / int(report["samples"]), once)
     except (KeyError, TypeError, ValueError, ZeroDivisionError, Error):
         return None  # of another version
 

@@ -13,12 +13,10 @@ class Task:
     """Calls `work(monitor)`; the monitor counts what native code has done and stops it when cancelled."""
 
     def __init__(self, title: str, work: Callable[[Any], Any]) -> None:
-        from .native import Monitor  # a sentence where the native module is missing
-
         self.error: BaseException | None = None
         self._title = title
         self._value: Any = None
-        self._monitor = Monitor()
+        self._monitor: Any = None
         self._cancelled = False
         self._thread = threading.Thread(target=self._run, args=(work,), name=f"sinew {title.lower()}", daemon=True)
         self._thread.start()
@@ -26,7 +24,7 @@ class Task:
     @property
     def progress(self) -> tuple[str, int, int, float]:
         """What is done, how much of how much, and the seconds left (negative: not known)."""
-        stage, done, total = self._monitor.progress()
+        stage, done, total = self._monitor.progress() if self._monitor is not None else ("", 0, 1)
         return stage or self._title, min(done, total), max(1, total), -1.0
 
     @property
@@ -35,7 +33,8 @@ class Task:
 
     def cancel(self) -> None:
         self._cancelled = True
-        self._monitor.cancel()
+        if self._monitor is not None:
+            self._monitor.cancel()
 
     def wait(self, seconds: float | None = None) -> bool:
         """Whether it has come to its end, waiting that long at most (None: as long as it takes)."""
@@ -50,10 +49,17 @@ class Task:
 
     def _run(self, work: Callable[[Any], Any]) -> None:
         try:
+            from .native import Monitor  # takes a moment the first time; a sentence where the module is missing
+
+            self._monitor = Monitor()
+            self._check()
             self._value = work(self._monitor)
-            if self._cancelled:  # after the last native call
-                raise Cancelled
+            self._check()  # work that is not native does not look
         except Cancelled:
             self.error = Cancelled(f"{self._title} was stopped.")
         except Exception as error:  # noqa: BLE001 (the main thread raises it, with its traceback)
             self.error = error
+
+    def _check(self) -> None:
+        if self._cancelled:
+            raise Cancelled

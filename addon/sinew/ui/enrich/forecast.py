@@ -18,8 +18,8 @@ def growth_of(item: Any) -> estimate.Growth | None:
     separate = properties.settings_of(item).separate_parts
 
     def prepare() -> Any:
-        positions, triangles = shape.undeformed(item.object)
-        return lambda monitor: estimate.measure(positions, triangles, separate, monitor)
+        seen = shape.undeformed(item.object)
+        return lambda monitor: estimate.measure(*seen.build(), separate, monitor)
 
     found: estimate.Growth | None = results.get(_WHAT, view.key_of(item), (cage.shape_of(item), separate), prepare)
     return found

@@ -124,6 +124,7 @@ class SINEW_PT_enrich(_Physics, bpy.types.Panel):
 
 class SINEW_PT_follow(OfSetup, bpy.types.Panel):
     bl_label = "Follow"
+    bl_order = 1
     bl_options: Any = set()
 
     def draw(self, context: Any) -> None:
@@ -149,6 +150,7 @@ class SINEW_PT_follow(OfSetup, bpy.types.Panel):
 
 class SINEW_PT_cage(OfSetup, bpy.types.Panel):
     bl_label = "Cage"
+    bl_order = 3
 
     def draw(self, context: Any) -> None:
         layout, item = self.columns(context)
@@ -175,6 +177,7 @@ class SINEW_PT_cage(OfSetup, bpy.types.Panel):
 
 class SINEW_PT_frames(OfSetup, bpy.types.Panel):
     bl_label = "Frames"
+    bl_order = 4
 
     def draw(self, context: Any) -> None:
         layout, item = self.columns(context)
@@ -196,6 +199,7 @@ class SINEW_PT_preview(OfSetup, bpy.types.Panel):
 
 class SINEW_PT_advanced(OfSetup, bpy.types.Panel):
     bl_label = "Advanced"
+    bl_order = 5
 
     def draw(self, context: Any) -> None:
         layout, item = self.columns(context)
@@ -238,6 +242,7 @@ class SINEW_PT_solver(OfSetup, bpy.types.Panel):
 
 class SINEW_PT_report(OfSetup, bpy.types.Panel):
     bl_label = "Last Bake"
+    bl_order = 6
 
     @classmethod
     def poll(cls, context: Any) -> bool:

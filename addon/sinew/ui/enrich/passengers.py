@@ -104,6 +104,7 @@ def _selected(context: Any) -> list[Any]:
 
 class SINEW_PT_passengers(panel.OfSetup, bpy.types.Panel):
     bl_label = "Passengers"
+    bl_order = 2
 
     def draw(self: Any, context: Any) -> None:
         layout, item = self.columns(context)
