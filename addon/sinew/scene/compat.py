@@ -9,6 +9,7 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
+RELEASE = ".".join(map(str, bpy.app.version[:2]))
 # Whether handlers that run before a file is saved are told its path.
 SAVING_TELLS_THE_PATH = bpy.app.version >= (4, 0, 0)
 

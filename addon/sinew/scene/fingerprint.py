@@ -46,7 +46,7 @@ def take(
     render = scene.render
     gravity = tuple(scene.gravity) if scene.use_gravity else None
     return {
-        "blender": ".".join(map(str, bpy.app.version[:2])),  # its modifiers have other values
+        "blender": compat.RELEASE,  # its modifiers have other values
         "range": _hash(frame_start, frame_end),
         "scene": _hash(render.fps, render.fps_base, scene.unit_settings.scale_length, gravity),
         "modifiers": _hash(*_modifiers(ob)),
