@@ -22,6 +22,53 @@ void sn_parallel_for(size_t count, size_t chunk_size, SnRangeFunction function, 
     }
 }
 
+typedef struct Visit {
+    const SnForest *forest;
+    SnNodeFunction function;
+    void *data;
+    int upwards;
+} Visit;
+
+/* The node and all below it: each child is a task of its own. */
+static void visit(const Visit *v, size_t node)
+{
+    int real = node < v->forest->count;
+    if (real && !v->upwards) {
+        v->function(v->data, node);
+    }
+    for (int32_t child = v->forest->first_child[node]; child >= 0; child = v->forest->next_sibling[child]) {
+#ifdef _OPENMP
+#pragma omp task firstprivate(child)
+#endif
+        visit(v, (size_t)child);
+    }
+#ifdef _OPENMP
+#pragma omp taskwait
+#endif
+    if (real && v->upwards) {
+        v->function(v->data, node);
+    }
+}
+
+static void visit_all(const Visit *v)
+{
+#ifdef _OPENMP
+#pragma omp parallel if (v->forest->count > 1)
+#pragma omp single
+#endif
+    visit(v, v->forest->count);
+}
+
+void sn_parallel_upwards(const SnForest *forest, SnNodeFunction function, void *data)
+{
+    visit_all(&(Visit){forest, function, data, 1});
+}
+
+void sn_parallel_downwards(const SnForest *forest, SnNodeFunction function, void *data)
+{
+    visit_all(&(Visit){forest, function, data, 0});
+}
+
 #ifdef _OPENMP
 
 int sn_parallel_thread_count(void)

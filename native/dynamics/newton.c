@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "dynamics/curvature.h"
+#include "math/multifrontal.h"
 #include "math/vector.h"
 
 #include <math.h>
@@ -20,7 +21,9 @@
 struct SnNewton {
     const SnTetElements *elements;
     const SnAssembly *assembly;
-    SnLinearSolver *solver;
+    SnLinearSolver *solver;    /* exact, the last resort */
+    SnMultifrontal *quick;     /* single precision, several times as fast */
+    int is_exact;              /* which of them holds the factor */
     double *element_gradients; /* tets x 12 */
     double *element_stiffness; /* tets x SN_TET_STIFFNESS */
     double *partial;           /* energies of chunks */
@@ -62,6 +65,7 @@ SnStatus sn_newton_create(SnContext *context, const SnTetElements *elements, con
     }
     if (unknowns > 0) {
         SN_TRY(sn_linear_solver_create(context, &assembly->pattern, &newton->solver));
+        SN_TRY(sn_multifrontal_create(context, &assembly->pattern, newton->solver, &newton->quick));
     }
     *out = newton;
 cleanup:
@@ -76,6 +80,7 @@ void sn_newton_destroy(SnNewton *newton)
     if (newton == NULL) {
         return;
     }
+    sn_multifrontal_destroy(newton->quick);
     sn_linear_solver_destroy(newton->solver);
     sn_release(newton->element_gradients);
     sn_release(newton->element_stiffness);
@@ -181,13 +186,17 @@ void sn_newton_forget(SnNewton *newton)
     newton->has_factor = 0;
 }
 
-static SnStatus refresh_factor(SnContext *context, SnNewton *newton, const SnObjective *objective, const double *positions,
+/* The matrix at `positions`, factorized in single precision, or exactly where that was asked for or where digits are lost. */
+static SnStatus refresh_factor(SnContext *context, SnNewton *newton, const SnObjective *objective, const double *positions, int exact,
                                SnNewtonReport *report)
 {
     SnStatus status = SN_OK;
     newton->has_factor = 0;
     assemble_hessian(newton, objective, positions);
-    SN_TRY(sn_linear_solver_factorize(context, newton->solver, newton->values));
+    newton->is_exact = exact || sn_multifrontal_factorize(newton->quick, newton->values) > 0;
+    if (newton->is_exact) {
+        SN_TRY(sn_linear_solver_factorize(context, newton->solver, newton->values));
+    }
     sn_curvature_forget(&newton->curvature);
     newton->has_factor = 1;
     newton->excess = 0;
@@ -203,7 +212,11 @@ static SnStatus find_step(SnContext *context, SnNewton *newton)
     SnCurvatureWeights weights;
     memcpy(newton->step, newton->residual, 3 * newton->assembly->unknown_count * sizeof *newton->step);
     sn_curvature_before(&newton->curvature, newton->step, &weights);
-    SN_TRY(sn_linear_solver_solve(context, newton->solver, newton->step, newton->step));
+    if (newton->is_exact) {
+        SN_TRY(sn_linear_solver_solve(context, newton->solver, newton->step, newton->step));
+    } else {
+        sn_multifrontal_solve(newton->quick, newton->step, newton->step);
+    }
     sn_curvature_after(&newton->curvature, newton->step, &weights);
 cleanup:
     return status;
@@ -241,7 +254,7 @@ static SnStatus take_full_step(SnContext *context, SnNewton *newton, const SnObj
 {
     SnStatus status = SN_OK;
     (void)evaluate(newton, objective, positions, newton->residual);
-    SN_TRY(refresh_factor(context, newton, objective, positions, report));
+    SN_TRY(refresh_factor(context, newton, objective, positions, 1, report));
     SN_TRY(find_step(context, newton));
     report->rounds++;
     report->last_step = take_step(newton, positions, 1.0);
@@ -270,10 +283,13 @@ SnStatus sn_newton_minimise(SnContext *context, SnNewton *newton, const SnObject
     double value = evaluate(newton, objective, positions, newton->residual), value_before = value, move_before = INFINITY;
     double lost = 1e3 * objective->elastic_scale * newton->rounding; /* J: smaller decreases are lost in rounding */
     int stale = !newton->has_factor || newton->excess > REFRESH_COST;
-    for (int round = 0; round < settings->max_rounds && !report->converged; round++) {
+    int exact = 0; /* single precision has not been enough */
+    for (int round = 0, made_at = -1; round < settings->max_rounds && !report->converged; round++) {
         int fresh = stale;
         if (fresh) {
-            SN_TRY(refresh_factor(context, newton, objective, positions, report));
+            exact |= made_at >= 0 && newton->excess > REFRESH_COST;
+            SN_TRY(refresh_factor(context, newton, objective, positions, exact, report));
+            made_at = round;
         }
         SN_TRY(find_step(context, newton));
         report->rounds++;
@@ -286,8 +302,9 @@ SnStatus sn_newton_minimise(SnContext *context, SnNewton *newton, const SnObject
         double length = search_line(newton, objective, positions, decrease, &value);
         report->last_step = move;
         if (length == 0.0) {
-            stale = !fresh;
-            if (fresh) { /* no descent left: this is as low as rounding allows */
+            stale = !fresh || !newton->is_exact;
+            exact |= fresh;
+            if (!stale) { /* no descent left: this is as low as rounding allows */
                 report->converged = decrease <= lost || move <= settings->step_tolerance;
                 break;
             }

@@ -112,32 +112,39 @@ static void prepare_pose(SnStepper *s, const double *pose)
     }
 }
 
-/* K and F at the start of the step, from state and input alone. */
+/* F at the start of the step (what TR-BDF2 builds on), and K (what damping lags), from state and input alone. */
 static void evaluate_start(SnStepper *s, const SnState *state)
 {
     const SnWorld *world = s->world;
     const SnAssembly *assembly = &world->assembly;
+    int damped = world->damping_stiffness > 0.0;
+    if (!damped && s->settings.scheme == SN_SCHEME_IMPLICIT_EULER) {
+        return;
+    }
     prepare_pose(s, s->pose_begin);
-    sn_tet_elements_derivatives(&world->elements, s->rest, state->positions, s->element_gradients, s->element_stiffness);
+    sn_tet_elements_derivatives(&world->elements, s->rest, state->positions, s->element_gradients,
+                                damped ? s->element_stiffness : NULL);
     sn_assembly_gather_gradient(assembly, s->element_gradients, s->force);
-    sn_assembly_gather_stiffness(assembly, s->element_stiffness, s->stiffness);
 
     /* the damping force β K (v - v̄) on the free vertices; `targets` and `centre` are free to hold it until the first stage */
-    double *relative = s->targets, *damped = s->centre;
+    double *relative = s->targets, *product = s->centre;
     for (size_t k = 0; k < assembly->unknown_count; k++) {
         size_t v = (size_t)assembly->vertex[k];
         for (size_t a = 0; a < 3; a++) {
             relative[3 * k + a] = state->velocities[3 * v + a] - s->pose_velocity_begin[3 * v + a];
         }
     }
-    sn_block_matrix_multiply(&assembly->pattern, s->stiffness, relative, damped);
+    if (damped) {
+        sn_assembly_gather_stiffness(assembly, s->element_stiffness, s->stiffness);
+        sn_block_matrix_multiply(&assembly->pattern, s->stiffness, relative, product);
+    }
     for (size_t k = 0; k < assembly->unknown_count; k++) {
         size_t v = (size_t)assembly->vertex[k];
         for (size_t a = 0; a < 3; a++) {
             size_t at = 3 * v + a;
-            s->force[at] = s->loads[at] - s->force[at] + world->drive[v] * (s->pose_begin[at] - state->positions[at]) -
-                           world->damping_stiffness * damped[3 * k + a] -
-                           world->damping_mass * world->mass[v] * relative[3 * k + a];
+            double drag = world->damping_mass * world->mass[v] * relative[3 * k + a] +
+                          (damped ? world->damping_stiffness * product[3 * k + a] : 0.0);
+            s->force[at] = s->loads[at] - s->force[at] + world->drive[v] * (s->pose_begin[at] - state->positions[at]) - drag;
         }
     }
 }

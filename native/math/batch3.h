@@ -12,6 +12,13 @@
 #define SN_HOT
 #endif
 
+/* Whether the processor has registers of 64 bytes, and so 32 of them. */
+#if defined(__x86_64__) && defined(__GNUC__)
+#define SN_HAS_WIDE_REGISTERS (__builtin_cpu_supports("avx512f") != 0)
+#else
+#define SN_HAS_WIDE_REGISTERS 0
+#endif
+
 typedef double SnLanes[SN_LANES];
 
 /* Signed singular value decomposition F = U diag(sigma) Vᵀ of row-major matrices F[9]: U and V are rotations (det +1),

@@ -210,6 +210,40 @@ SnStatus sn_linear_solver_solve(SnContext *context, SnLinearSolver *solver, cons
     return SN_OK;
 }
 
+SnStatus sn_linear_solver_supernodes(SnContext *context, const SnLinearSolver *solver, SnSupernodes *out)
+{
+    SnStatus status = SN_OK;
+    const cholmod_factor *factor = solver->factor;
+    const int32_t *columns = factor->super, *starts = factor->pi;
+    memset(out, 0, sizeof *out);
+    out->size = factor->n;
+    out->count = factor->nsuper;
+    SN_TRY_NEW(context, out->order, out->size, int32_t);
+    SN_TRY_NEW(context, out->column_start, out->count + 1, int32_t);
+    SN_TRY_NEW(context, out->row_start, out->count + 1, size_t);
+    SN_TRY_NEW(context, out->rows, factor->ssize, int32_t);
+    memcpy(out->order, factor->Perm, out->size * sizeof *out->order);
+    memcpy(out->rows, factor->s, factor->ssize * sizeof *out->rows);
+    for (size_t k = 0; k <= out->count; k++) {
+        out->column_start[k] = columns[k];
+        out->row_start[k] = (size_t)starts[k];
+    }
+cleanup:
+    if (status != SN_OK) {
+        sn_supernodes_clear(out);
+    }
+    return status;
+}
+
+void sn_supernodes_clear(SnSupernodes *supernodes)
+{
+    sn_release(supernodes->order);
+    sn_release(supernodes->column_start);
+    sn_release(supernodes->row_start);
+    sn_release(supernodes->rows);
+    memset(supernodes, 0, sizeof *supernodes);
+}
+
 double sn_linear_solver_shift(const SnLinearSolver *solver)
 {
     return solver->shift;

@@ -18,6 +18,19 @@ SnStatus sn_linear_solver_factorize(SnContext *context, SnLinearSolver *solver, 
 /* x = A⁻¹ b, both 3 * size; x and b may be the same array. */
 SnStatus sn_linear_solver_solve(SnContext *context, SnLinearSolver *solver, const double *b, double *x);
 
+/* The shape of the factor, for factorizations of our own: dense panels of columns ("supernodes") that share their rows below. */
+typedef struct SnSupernodes {
+    size_t size;           /* columns: 3 x points */
+    size_t count;          /* panels */
+    int32_t *order;        /* size: column k of the factor is scalar order[k] of the matrix; owned */
+    int32_t *column_start; /* count + 1; owned */
+    size_t *row_start;     /* count + 1; owned */
+    int32_t *rows;         /* rising; the first of a panel are its own columns; owned */
+} SnSupernodes;
+
+SnStatus sn_linear_solver_supernodes(SnContext *context, const SnLinearSolver *solver, SnSupernodes *supernodes);
+void sn_supernodes_clear(SnSupernodes *supernodes);
+
 /* Relative diagonal shift of the last factorization, 0 when none was needed. */
 double sn_linear_solver_shift(const SnLinearSolver *solver);
 

@@ -1,0 +1,425 @@
+/* A front has `width` columns of its own and `height - width` rows below, which its parent and further ancestors own. Its update
+   matrix (what it subtracts from them) is added into the parent's front. Small subtrees are one task each, with a stack of their own
+   for update matrices; the fronts above them are tasks of their own, with an update matrix each. */
+#include "math/multifrontal.h"
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "math/batch3.h"
+#include "math/dense_panel.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#define SUBTREE_SHARE 16 /* a subtree of at most this part of the work is one task */
+
+typedef struct Front {
+    size_t width, height;
+    size_t panel;      /* place of its panel (height x width) in `factor` */
+    size_t update;     /* place of its update matrix in `updates` */
+    size_t rows;       /* place of its rows in shape.rows, and of its vector in `vectors` */
+    size_t relative;   /* place of its map into the parent in `relative` and `run`: height - width numbers */
+    size_t shared;     /* how many of its lower rows are columns of the parent */
+    int32_t parent;    /* front; -1: root */
+    int32_t first_child, next_sibling;
+    size_t entry_begin, entry_end; /* matrix values in its columns */
+} Front;
+
+/* Fronts first..last in postorder; `last` is the top of the subtree. */
+typedef struct Task {
+    size_t first, last;
+} Task;
+
+struct SnMultifrontal {
+    const SnBlockPattern *pattern;
+    SnSupernodes shape;
+    Front *fronts;
+    int32_t *relative;    /* row in the parent's front of each lower row ... */
+    int32_t *run;         /* ... and how many from there on are neighbours in both */
+    int32_t *entry_value; /* which value of the matrix ... */
+    int32_t *entry_place; /* ... goes to which place of the panel */
+    Task *tasks;
+    int32_t *first_child, *next_sibling; /* of tasks */
+    SnForest forest;
+    float *factor, *updates;
+    float *diagonal;      /* of the matrix, in the order of the factor */
+    float *vectors;       /* one of `height` per front */
+    float *solution;      /* in the order of the factor */
+    const double *values; /* of the factorization under way */
+    atomic_int replaced;
+};
+
+void sn_multifrontal_destroy(SnMultifrontal *m)
+{
+    if (m == NULL) {
+        return;
+    }
+    sn_supernodes_clear(&m->shape);
+    sn_release(m->fronts);
+    sn_release(m->relative);
+    sn_release(m->run);
+    sn_release(m->entry_value);
+    sn_release(m->entry_place);
+    sn_release(m->tasks);
+    sn_release(m->first_child);
+    sn_release(m->next_sibling);
+    sn_release(m->factor);
+    sn_release(m->updates);
+    sn_release(m->diagonal);
+    sn_release(m->vectors);
+    sn_release(m->solution);
+    sn_release(m);
+}
+
+/* Sizes, the tree, and the map of each front's lower rows into its parent. `front_of`: column -> front. */
+static void shape_fronts(SnMultifrontal *m, int32_t *front_of)
+{
+    const SnSupernodes *shape = &m->shape;
+    size_t panel = 0, relative = 0;
+    for (size_t k = 0; k < shape->count; k++) {
+        Front *front = m->fronts + k;
+        front->width = (size_t)(shape->column_start[k + 1] - shape->column_start[k]);
+        front->height = shape->row_start[k + 1] - shape->row_start[k];
+        front->rows = shape->row_start[k];
+        front->panel = panel;
+        front->relative = relative;
+        front->first_child = front->next_sibling = -1;
+        panel += front->height * front->width;
+        relative += front->height - front->width;
+        for (int32_t column = shape->column_start[k]; column < shape->column_start[k + 1]; column++) {
+            front_of[column] = (int32_t)k;
+        }
+    }
+    for (size_t k = shape->count; k-- > 0;) { /* backwards, so that children come out in rising order */
+        Front *front = m->fronts + k;
+        const int32_t *rows = shape->rows + front->rows;
+        front->parent = front->height > front->width ? front_of[rows[front->width]] : -1;
+        if (front->parent < 0) {
+            continue;
+        }
+        Front *parent = m->fronts + front->parent;
+        const int32_t *parent_rows = shape->rows + parent->rows;
+        front->next_sibling = parent->first_child;
+        parent->first_child = (int32_t)k;
+        size_t at = 0;
+        for (size_t i = front->width; i < front->height; i++) {
+            while (parent_rows[at] != rows[i]) {
+                at++;
+            }
+            m->relative[front->relative + i - front->width] = (int32_t)at;
+            front->shared += at < parent->width;
+        }
+        int32_t *place = m->relative + front->relative, *run = m->run + front->relative;
+        for (size_t i = front->height - front->width; i-- > 0;) {
+            int joined = i + 1 < front->height - front->width && place[i + 1] == place[i] + 1;
+            run[i] = joined ? run[i + 1] + 1 : 1;
+        }
+    }
+}
+
+/* Place of `row` in the panel of a front, by bisection of its rows. */
+static size_t find_row(const SnMultifrontal *m, const Front *front, int32_t row)
+{
+    const int32_t *rows = m->shape.rows + front->rows;
+    size_t low = 0, high = front->height - 1;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (rows[middle] < row) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+/* Calls for each value of the matrix: counts it in its front (fill == 0), or writes down where it goes. */
+static void place_entries(SnMultifrontal *m, const int32_t *inverse, const int32_t *front_of, int fill)
+{
+    const SnBlockPattern *pattern = m->pattern;
+    for (size_t column = 0; column < 3 * pattern->size; column++) {
+        for (int32_t k = pattern->value_start[column]; k < pattern->value_start[column + 1]; k++) {
+            int32_t a = inverse[column], b = inverse[pattern->value_rows[k]];
+            int32_t left = a < b ? a : b, lower = a < b ? b : a;
+            Front *front = m->fronts + front_of[left];
+            if (fill) {
+                size_t place = (size_t)(left - m->shape.column_start[front_of[left]]) * front->height + find_row(m, front, lower);
+                m->entry_value[front->entry_end] = k;
+                m->entry_place[front->entry_end] = (int32_t)place;
+            }
+            front->entry_end++;
+        }
+    }
+}
+
+static SnStatus find_entries(SnContext *context, SnMultifrontal *m, const int32_t *front_of)
+{
+    SnStatus status = SN_OK;
+    int32_t *inverse = NULL;
+    size_t next = 0;
+    SN_TRY_NEW(context, inverse, m->shape.size, int32_t);
+    SN_TRY_NEW(context, m->entry_value, m->pattern->value_count, int32_t);
+    SN_TRY_NEW(context, m->entry_place, m->pattern->value_count, int32_t);
+    for (size_t k = 0; k < m->shape.size; k++) {
+        inverse[m->shape.order[k]] = (int32_t)k;
+    }
+    place_entries(m, inverse, front_of, 0);
+    for (size_t k = 0; k < m->shape.count; k++) {
+        size_t count = m->fronts[k].entry_end;
+        m->fronts[k].entry_begin = m->fronts[k].entry_end = next;
+        next += count;
+    }
+    place_entries(m, inverse, front_of, 1);
+cleanup:
+    sn_release(inverse);
+    return status;
+}
+
+static double front_work(const Front *front)
+{
+    return (double)front->width * (double)front->height * (double)front->height;
+}
+
+/* Floats of a front's update matrix. */
+static size_t update_size(const Front *front)
+{
+    return (front->height - front->width) * (front->height - front->width);
+}
+
+/* Gives each update matrix of a task the lowest place from `base` on where no other one lies that its parent has not taken yet. That of
+   the top, which outlives the task, comes behind all others. `live`: room for all fronts. Returns the end. */
+static size_t place_updates(SnMultifrontal *m, const Task *task, size_t base, int32_t *live)
+{
+    size_t live_count = 0, end = base;
+    for (size_t k = task->first; k < task->last; k++) {
+        size_t size = update_size(m->fronts + k), place = base, at = 0;
+        for (; at < live_count && m->fronts[live[at]].update < place + size; at++) {
+            place = m->fronts[live[at]].update + update_size(m->fronts + live[at]);
+        }
+        memmove(live + at + 1, live + at, (live_count - at) * sizeof *live);
+        live[at] = (int32_t)k;
+        live_count++;
+        m->fronts[k].update = place;
+        end = place + size > end ? place + size : end;
+        size_t kept = 0;
+        for (size_t i = 0; i < live_count; i++) {
+            live[kept] = live[i];
+            kept += m->fronts[live[i]].parent != (int32_t)k;
+        }
+        live_count = kept;
+    }
+    m->fronts[task->last].update = end;
+    return end + update_size(m->fronts + task->last);
+}
+
+/* Cuts the tree into tasks and lays out the update matrices. Returns how many floats they need. */
+static size_t plan_tasks(SnMultifrontal *m, double *work, int32_t *task_of, int32_t *live)
+{
+    size_t count = m->shape.count, task_count = 0, next = 0;
+    double total = 0.0;
+    for (size_t k = 0; k < count; k++) {
+        work[k] += front_work(m->fronts + k);
+        total += front_work(m->fronts + k);
+        if (m->fronts[k].parent >= 0) {
+            work[m->fronts[k].parent] += work[k];
+        }
+    }
+    size_t first = 0;
+    for (size_t k = 0; k < count; k++) {
+        Front *front = m->fronts + k;
+        int small = work[k] <= total / SUBTREE_SHARE;
+        int top = !small || front->parent < 0 || work[front->parent] > total / SUBTREE_SHARE;
+        if (top) {
+            m->tasks[task_count] = (Task){small ? first : k, k};
+            for (size_t below = m->tasks[task_count].first; below <= k; below++) {
+                task_of[below] = (int32_t)task_count;
+            }
+            task_count++;
+            first = k + 1;
+        }
+    }
+    for (size_t t = 0; t < task_count; t++) {
+        next = place_updates(m, m->tasks + t, next, live);
+    }
+    m->forest.count = task_count;
+    for (size_t t = 0; t <= task_count; t++) {
+        m->first_child[t] = -1;
+    }
+    for (size_t t = task_count; t-- > 0;) {
+        int32_t parent = m->fronts[m->tasks[t].last].parent;
+        size_t above = parent < 0 ? task_count : (size_t)task_of[parent];
+        m->next_sibling[t] = m->first_child[above];
+        m->first_child[above] = (int32_t)t;
+    }
+    m->forest.first_child = m->first_child;
+    m->forest.next_sibling = m->next_sibling;
+    return next;
+}
+
+SnStatus sn_multifrontal_create(SnContext *context, const SnBlockPattern *pattern, const SnLinearSolver *solver,
+                                SnMultifrontal **out)
+{
+    SnStatus status = SN_OK;
+    SnMultifrontal *m = NULL;
+    int32_t *front_of = NULL, *live = NULL, *task_of = NULL;
+    double *work = NULL;
+    size_t panels = 0, below = 0;
+    *out = NULL;
+    SN_TRY_NEW(context, m, 1, SnMultifrontal);
+    m->pattern = pattern;
+    SN_TRY(sn_linear_solver_supernodes(context, solver, &m->shape));
+    size_t count = m->shape.count;
+    SN_TRY_NEW(context, m->fronts, count, Front);
+    SN_TRY_NEW(context, front_of, m->shape.size, int32_t);
+    SN_TRY_NEW(context, m->relative, m->shape.row_start[count], int32_t);
+    SN_TRY_NEW(context, m->run, m->shape.row_start[count], int32_t);
+    shape_fronts(m, front_of);
+    for (size_t k = 0; k < count; k++) {
+        panels += m->fronts[k].height * m->fronts[k].width;
+        below += m->fronts[k].height;
+    }
+    SN_TRY(find_entries(context, m, front_of));
+    SN_TRY_NEW(context, m->tasks, count, Task);
+    SN_TRY_NEW(context, m->first_child, count + 1, int32_t);
+    SN_TRY_NEW(context, m->next_sibling, count, int32_t);
+    SN_TRY_NEW(context, work, count, double);
+    SN_TRY_NEW(context, task_of, count, int32_t);
+    SN_TRY_NEW(context, live, count + 1, int32_t);
+    SN_TRY_NEW(context, m->updates, plan_tasks(m, work, task_of, live) + SN_PANEL_SLACK, float);
+    SN_TRY_NEW(context, m->factor, panels + SN_PANEL_SLACK, float);
+    SN_TRY_NEW(context, m->vectors, below + SN_PANEL_SLACK, float);
+    SN_TRY_NEW(context, m->diagonal, m->shape.size, float);
+    SN_TRY_NEW(context, m->solution, m->shape.size, float);
+    *out = m;
+cleanup:
+    sn_release(front_of);
+    sn_release(live);
+    sn_release(task_of);
+    sn_release(work);
+    if (status != SN_OK) {
+        sn_multifrontal_destroy(m);
+    }
+    return status;
+}
+
+/* Adds columns begin..end-1 of a child's update matrix into `to`, the column of the parent's front where they go at row 0, run by run. */
+SN_HOT static void extend_add(const SnMultifrontal *m, const Front *child, size_t begin, size_t end, size_t first_column, size_t ld,
+                              float *to)
+{
+    size_t below = child->height - child->width;
+    const int32_t *relative = m->relative + child->relative, *run = m->run + child->relative;
+    for (size_t j = begin; j < end; j++) {
+        float *column = to + ((size_t)relative[j] - first_column) * ld;
+        const float *from = m->updates + child->update + j * below;
+        for (size_t i = j; i < below; i += (size_t)run[i]) {
+            float *target = column + relative[i];
+            for (int32_t k = 0; k < run[i]; k++) {
+                target[k] += from[i + (size_t)k];
+            }
+        }
+    }
+}
+
+static void factorize_front(SnMultifrontal *m, size_t index)
+{
+    const Front *front = m->fronts + index;
+    float *panel = m->factor + front->panel, *update = m->updates + front->update;
+    memset(panel, 0, front->height * front->width * sizeof *panel);
+    for (size_t e = front->entry_begin; e < front->entry_end; e++) {
+        panel[m->entry_place[e]] = (float)m->values[m->entry_value[e]];
+    }
+    float *diagonal = m->diagonal + m->shape.column_start[index];
+    for (size_t j = 0; j < front->width; j++) {
+        diagonal[j] = panel[j * front->height + j];
+    }
+    for (int32_t k = front->first_child; k >= 0; k = m->fronts[k].next_sibling) {
+        const Front *child = m->fronts + k;
+        extend_add(m, child, 0, child->shared, 0, front->height, panel);
+    }
+    int replaced = sn_panel_factorize(front->height, front->width, diagonal, panel);
+    if (replaced > 0) {
+        atomic_fetch_add(&m->replaced, replaced);
+    }
+    sn_panel_update(front->height, front->width, panel, update);
+    for (int32_t k = front->first_child; k >= 0; k = m->fronts[k].next_sibling) {
+        const Front *child = m->fronts + k;
+        extend_add(m, child, child->shared, child->height - child->width, front->width, front->height - front->width,
+                   update - front->width);
+    }
+}
+
+static void factorize_task(void *data, size_t task)
+{
+    SnMultifrontal *m = data;
+    for (size_t k = m->tasks[task].first; k <= m->tasks[task].last; k++) {
+        factorize_front(m, k);
+    }
+}
+
+int sn_multifrontal_factorize(SnMultifrontal *m, const double *values)
+{
+    m->values = values;
+    atomic_store(&m->replaced, 0);
+    sn_parallel_upwards(&m->forest, factorize_task, m);
+    return atomic_load(&m->replaced);
+}
+
+/* The vector of a front collects its own entries and what its children leave for them. */
+static void forward_front(SnMultifrontal *m, size_t k)
+{
+    const Front *front = m->fronts + k;
+    float *x = m->vectors + front->rows;
+    memcpy(x, m->solution + m->shape.column_start[k], front->width * sizeof *x);
+    memset(x + front->width, 0, (front->height - front->width) * sizeof *x);
+    for (int32_t child = front->first_child; child >= 0; child = m->fronts[child].next_sibling) {
+        const Front *c = m->fronts + child;
+        const float *from = m->vectors + c->rows + c->width;
+        const int32_t *relative = m->relative + c->relative;
+        for (size_t i = 0; i < c->height - c->width; i++) {
+            x[relative[i]] += from[i];
+        }
+    }
+    sn_panel_forward(front->height, front->width, m->factor + front->panel, x);
+}
+
+static void forward_task(void *data, size_t task)
+{
+    SnMultifrontal *m = data;
+    for (size_t k = m->tasks[task].first; k <= m->tasks[task].last; k++) {
+        forward_front(m, k);
+    }
+}
+
+static void backward_task(void *data, size_t task)
+{
+    SnMultifrontal *m = data;
+    for (size_t k = m->tasks[task].last + 1; k-- > m->tasks[task].first;) {
+        const Front *front = m->fronts + k;
+        const int32_t *rows = m->shape.rows + front->rows;
+        float *x = m->vectors + front->rows;
+        for (size_t i = front->width; i < front->height; i++) {
+            x[i] = m->solution[rows[i]];
+        }
+        sn_panel_backward(front->height, front->width, m->factor + front->panel, x);
+        memcpy(m->solution + m->shape.column_start[k], x, front->width * sizeof *x);
+    }
+}
+
+void sn_multifrontal_solve(SnMultifrontal *m, const double *b, double *x)
+{
+    double largest = 0.0;
+    for (size_t k = 0; k < m->shape.size; k++) {
+        largest = fabs(b[k]) > largest ? fabs(b[k]) : largest;
+    }
+    /* scaled, so that tiny and huge right sides keep within the range of single precision */
+    double scale = largest > 0.0 ? largest : 1.0;
+    for (size_t k = 0; k < m->shape.size; k++) {
+        m->solution[k] = (float)(b[m->shape.order[k]] / scale);
+    }
+    sn_parallel_upwards(&m->forest, forward_task, m);
+    sn_parallel_downwards(&m->forest, backward_task, m);
+    for (size_t k = 0; k < m->shape.size; k++) {
+        x[m->shape.order[k]] = scale * (double)m->solution[k];
+    }
+}

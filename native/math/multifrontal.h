@@ -1,0 +1,23 @@
+/* Cholesky factorization of a block matrix in single precision, on all threads: several times as fast as the direct solver, and exact
+   enough to precondition. Each supernode is a dense front; fronts of disjoint subtrees are independent, so subtrees run side by side.
+   Every front adds up its children in a fixed order: the bits do not depend on the number of threads. */
+#ifndef SN_MATH_MULTIFRONTAL_H
+#define SN_MATH_MULTIFRONTAL_H
+
+#include "math/linear_solver.h"
+
+typedef struct SnMultifrontal SnMultifrontal;
+
+/* The shape is that of the solver's factor. All memory is allocated here. */
+SnStatus sn_multifrontal_create(SnContext *context, const SnBlockPattern *pattern, const SnLinearSolver *solver,
+                                SnMultifrontal **multifrontal);
+void sn_multifrontal_destroy(SnMultifrontal *multifrontal);
+
+/* Values on the pattern, finite. Returns how many pivots rounding has eaten up: with any at all the factor is that of a stiffer
+   matrix, and the direct solver is the better choice. */
+int sn_multifrontal_factorize(SnMultifrontal *multifrontal, const double *values);
+
+/* x ≈ A⁻¹ b, to single precision; both pattern->size x 3, may be the same array. */
+void sn_multifrontal_solve(SnMultifrontal *multifrontal, const double *b, double *x);
+
+#endif

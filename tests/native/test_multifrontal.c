@@ -1,0 +1,123 @@
+/* The factorization in single precision against the direct solver. */
+#include "scenes.h"
+
+#include "base/parallel.h"
+#include "math/multifrontal.h"
+
+typedef struct System {
+    Scene scene;
+    const SnBlockPattern *pattern;
+    double *values, *right, *solution, *exact;
+    SnLinearSolver *solver;
+    SnMultifrontal *quick;
+} System;
+
+/* Stiffness of a box plus `inertia` of its masses; takes the mesh. The system points into itself: it stays where it is. */
+static void system_init(SnContext *context, SnTetMesh mesh, int held, double inertia, System *s)
+{
+    uint64_t random = 1;
+    s->scene = scene_from(context, mesh, held, 1e5, &sn_energy_neo_hookean);
+    s->pattern = &s->scene.world.assembly.pattern;
+    size_t n = 3 * s->pattern->size;
+    s->values = scene_stiffness(context, &s->scene, s->scene.mesh.positions);
+    s->right = SN_NEW(context, n, double);
+    s->solution = SN_NEW(context, n, double);
+    s->exact = SN_NEW(context, n, double);
+    for (size_t k = 0; k < n; k++) {
+        s->values[s->pattern->value_start[k]] += inertia * s->scene.mass[s->scene.world.assembly.vertex[k / 3]];
+        s->right[k] = scene_signed(&random);
+    }
+    CHECK(sn_linear_solver_create(context, s->pattern, &s->solver) == SN_OK);
+    CHECK(sn_multifrontal_create(context, s->pattern, s->solver, &s->quick) == SN_OK);
+}
+
+static void system_clear(System *s)
+{
+    sn_multifrontal_destroy(s->quick);
+    sn_linear_solver_destroy(s->solver);
+    sn_release(s->values);
+    sn_release(s->right);
+    sn_release(s->solution);
+    sn_release(s->exact);
+    scene_clear(&s->scene);
+}
+
+static double largest(const double *values, size_t count)
+{
+    double most = 0.0;
+    for (size_t k = 0; k < count; k++) {
+        most = fmax(most, fabs(values[k]));
+    }
+    return most;
+}
+
+static void solutions_match_the_direct_solver_to_single_precision(void)
+{
+    static const int SIZES[][3] = {{1, 1, 1}, {2, 1, 1}, {20, 1, 1}, {5, 4, 3}, {13, 9, 8}, {30, 6, 5}};
+    for (size_t k = 0; k < sizeof SIZES / sizeof *SIZES; k++) {
+        SnContext context;
+        sn_context_init(&context);
+        System s;
+        system_init(&context, scene_box(&context, SIZES[k][0], SIZES[k][1], SIZES[k][2], 0.1), k % 2 == 0, 3600.0, &s);
+        size_t n = 3 * s.pattern->size;
+        CHECK(sn_linear_solver_factorize(&context, s.solver, s.values) == SN_OK);
+        CHECK(sn_linear_solver_solve(&context, s.solver, s.right, s.exact) == SN_OK);
+        CHECK(sn_multifrontal_factorize(s.quick, s.values) == 0);
+        sn_multifrontal_solve(s.quick, s.right, s.solution);
+        CHECK(scene_distance(s.solution, s.exact, n) < 1e-4 * largest(s.exact, n));
+        for (size_t i = 0; i < n; i++) { /* far outside the range of single precision, and in place */
+            s.right[i] *= 1e-60;
+        }
+        sn_multifrontal_solve(s.quick, s.right, s.right);
+        for (size_t i = 0; i < n; i++) {
+            s.right[i] *= 1e60;
+        }
+        CHECK(scene_distance(s.right, s.solution, n) < 1e-5 * largest(s.exact, n));
+        system_clear(&s);
+    }
+}
+
+static void bits_do_not_depend_on_threads(void)
+{
+    static const int THREADS[3] = {1, 2, 4};
+    SnContext context;
+    sn_context_init(&context);
+    System s;
+    system_init(&context, scene_box(&context, 24, 8, 6, 0.1), 0, 100.0, &s);
+    size_t n = 3 * s.pattern->size;
+    for (int k = 0; k < 3; k++) {
+        sn_parallel_set_thread_count(THREADS[k]);
+        CHECK(sn_multifrontal_factorize(s.quick, s.values) == 0);
+        sn_multifrontal_solve(s.quick, s.right, k ? s.solution : s.exact);
+        CHECK(k == 0 || scene_same_bits(s.solution, s.exact, n));
+    }
+    sn_parallel_set_thread_count(0);
+    system_clear(&s);
+}
+
+static void lost_pivots_are_told_and_leave_a_definite_factor(void)
+{
+    SnContext context;
+    sn_context_init(&context);
+    System s;
+    system_init(&context, scene_box(&context, 6, 3, 3, 0.1), 0, 0.0, &s); /* nothing holds it: singular */
+    size_t n = 3 * s.pattern->size;
+    double product = 0.0;
+    CHECK(sn_multifrontal_factorize(s.quick, s.values) > 0);
+    sn_multifrontal_solve(s.quick, s.right, s.solution);
+    for (size_t k = 0; k < n; k++) {
+        product += s.right[k] * s.solution[k];
+    }
+    CHECK(isfinite(product) && product > 0.0);
+    s.values[s.pattern->value_start[n / 2]] = NAN;
+    CHECK(sn_multifrontal_factorize(s.quick, s.values) > 0); /* and so are values that are not numbers */
+    system_clear(&s);
+}
+
+int main(void)
+{
+    solutions_match_the_direct_solver_to_single_precision();
+    bits_do_not_depend_on_threads();
+    lost_pivots_are_told_and_leave_a_definite_factor();
+    return CHECK_RESULT();
+}
