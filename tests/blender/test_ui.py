@@ -343,11 +343,13 @@ def test_two_setups_bake_into_two_folders(arm: Any, tmp_path: Path) -> None:
     copy = arm.copy()
     copy.data = arm.data.copy()
     bpy.context.scene.collection.objects.link(copy)
-    bpy.ops.sinew.bake()
     activate(copy.name)
     assert not bpy.ops.sinew.bake.poll()
     bpy.ops.sinew.add()
     item().resolution, item().substeps = 4, 1
+    activate("Arm")
+    bpy.ops.sinew.bake()
+    activate(copy.name)
     assert bpy.ops.sinew.bake() == {"FINISHED"}
     assert len(list(bakes.manifests(tmp_path / "sinew"))) == 2
     activate("Arm")
