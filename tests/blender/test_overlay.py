@@ -203,6 +203,12 @@ def test_frames_show_while_the_bake_goes_on(arm: Any) -> None:
     job_operator.stop("Stopped.")
 
 
+def test_a_renamed_object_keeps_its_cage(arm: Any) -> None:
+    bpy.ops.sinew.build_cage()
+    arm.name = "Limb"
+    assert cage.find(item()) is not None and item().show_cage and wire_now() is not None
+
+
 def test_the_switches_are_of_the_session(arm: Any, tmp_path: Path) -> None:
     bpy.ops.sinew.build_cage()
     save(tmp_path / "again.blend")

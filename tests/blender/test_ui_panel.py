@@ -159,6 +159,8 @@ def test_all_setups_are_baked_and_switched_together(item: Any, arm: Any) -> None
     for result in (False, True):
         assert bpy.ops.sinew.show_all(result=result) == {"FINISHED"}
         assert [m.show_viewport for m in modifiers] == [m.show_render for m in modifiers] == [result, result]
+    assert bpy.ops.sinew.show_all(name="Other", result=False) == {"FINISHED"}
+    assert [m.show_viewport for m in modifiers] == [m.show_render for m in modifiers] == [True, False]
 
 
 def test_a_click_in_the_list_selects(item: Any, arm: Any) -> None:

@@ -29,7 +29,7 @@ TIMEOUT = 1800  # seconds for one suite: a hang is a failure, not a wait
 PASSED, FAILED, SKIPPED = "passed", "FAILED", "skipped"
 NO_TESTS_COLLECTED = 5
 # What depends on the application rather than on the bpy module, which runs everything.
-CURRENT_TESTS = ["tests/blender/test_ui_window.py", "tests/blender/test_ui_install.py", "tests/blender/test_ui.py"]
+CURRENT_TESTS = [f"tests/blender/test_{name}.py" for name in ("ui_window", "overlay_window", "ui_install", "ui")]
 printing = threading.Lock()
 
 

@@ -36,8 +36,8 @@ class Built:
     settings: dict[str, Any]
 
 
-_built: dict[tuple[str, str], Built] = {}
-_shapes: dict[tuple[str, str], tuple[float, str]] = {}
+_built: dict[str, Built] = {}  # by the id of the setup
+_shapes: dict[str, tuple[float, str]] = {}
 
 
 def find(item: Any) -> Built | None:
@@ -113,13 +113,19 @@ class BuildWork:
     stopped = "Building the cage was stopped."
 
     def __init__(self, item: Any) -> None:
-        self.object_name = item.object.name
         self.sampled, self.total = 0, 1
-        self._scene_name = item.id_data.name
+        self._name = item.object.name
+        self._key = view.key_of(item)
         self._settings = properties.settings_of(item)
         self._shape = fingerprint.take_shape(item.object, item.id_data)
-        self._looking = bake_object.look_in_steps(self.object_name, properties.values_of(item))
+        self._looking = bake_object.look_in_steps(self._name, properties.values_of(item))
         self.job: Any = None
+
+    @property
+    def object_name(self) -> str:
+        """What it is called now."""
+        found = setup.find_by_id(self._key)
+        return found[1].name if found is not None else self._name
 
     def step(self) -> bool:
         """A part of the look at the rest shape, which is all that the scene is needed for."""
@@ -141,18 +147,16 @@ class BuildWork:
         pass
 
     def is_welcome(self) -> str:
-        scene = bpy.data.scenes.get(self._scene_name)
-        if scene is None or self.object_name not in scene.objects:
-            return f'"{self.object_name}" was deleted or renamed, so its cage was not built.'
-        return ""
+        found = setup.find_by_id(self._key)
+        return "" if found is not None else f'"{self._name}" or its setup was deleted, so its cage was not built.'
 
     def finish(self, outcome: Any) -> str:
         settings = {name: getattr(self._settings, name) for name in _SHAPING}
         shown, min_dihedral = outcome
         built = Built(shown, min_dihedral, self._shape, settings)
-        _built[(self._scene_name, self.object_name)] = built
-        scene = bpy.data.scenes.get(self._scene_name)
-        item = properties.find(scene, scene.objects.get(self.object_name)) if scene is not None else None
+        _built[self._key] = built
+        found = setup.find_by_id(self._key)
+        item = properties.find(found[2], found[1]) if found is not None else None
         if item is not None:
             view.change(item, cage=True, shape=view.REST)
         return f"The cage is built, {100 * shown.followed:.0f} % of it follows exactly"

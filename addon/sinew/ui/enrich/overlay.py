@@ -43,8 +43,8 @@ class _Batch:
     faint: Any = None
 
 
-_wires: dict[tuple[str, str], Wire] = {}
-_batches: dict[tuple[str, tuple[str, str]], _Batch] = {}
+_wires: dict[str, Wire] = {}  # by the id of the setup
+_batches: dict[tuple[str, str], _Batch] = {}  # by what it shows, and that id
 _handle: Any = None
 
 

@@ -21,9 +21,11 @@ def setups(scene: Any) -> list[Any]:
     return [item for item in scene.sinew.setups if item.object is not None]
 
 
-def modifiers(scene: Any) -> Iterator[Any]:
-    """The modifiers that play the bakes of the scene."""
+def modifiers(scene: Any, name: str = "") -> Iterator[Any]:
+    """The modifiers that play the bakes of the scene, or that of one object and its passengers."""
     for item in setups(scene):
+        if name not in ("", item.object.name):
+            continue
         for ob in bake_object.objects_of(item.object, scene):
             modifier = stack.own_modifier(ob)
             if modifier is not None:
@@ -67,8 +69,9 @@ class SINEW_PT_sidebar(bpy.types.Panel):
         ).name = ob.name
         modifier = stack.own_modifier(ob)
         if modifier is not None:
-            row.prop(modifier, "show_viewport", text="", toggle=True)
-            row.prop(modifier, "show_render", text="", toggle=True)
+            shown = modifier.show_viewport
+            switch = row.operator("sinew.show_all", text="", icon="HIDE_OFF" if shown else "HIDE_ON", depress=shown)
+            switch.name, switch.result = ob.name, not shown
 
 
 class SINEW_OT_select(bpy.types.Operator):
@@ -105,9 +108,11 @@ class SINEW_OT_show_all(bpy.types.Operator):
 
     @classmethod
     def description(cls, context: Any, values: Any) -> str:
-        if values.result:
-            return "Play the bakes of all setups, in the viewport and in the render"
-        return "Play all animations as they are without Sinew, in the viewport and in the render"
+        if values.name:
+            what = "the bake" if values.result else "the animation as it is without Sinew"
+        else:
+            what = "the bakes of all setups" if values.result else "all animations as they are without Sinew"
+        return f"Play {what}, in the viewport and in the render"
 
     @classmethod
     def poll(cls: Any, context: Any) -> bool:
@@ -117,7 +122,7 @@ class SINEW_OT_show_all(bpy.types.Operator):
         return False
 
     def execute(self: Any, context: Any) -> Any:
-        for modifier in modifiers(context.scene):
+        for modifier in modifiers(context.scene, self.name):
             modifier.show_viewport = modifier.show_render = self.result
         return {"FINISHED"}
 
@@ -191,8 +196,9 @@ CLASSES = (SINEW_OT_select, SINEW_OT_show_all, SINEW_OT_bake_all, SINEW_PT_sideb
 def register() -> None:
     name = _props.StringProperty(name="Name", description="Name of the object")
     result = _props.BoolProperty(name="Result", description="Show the bakes instead of their input", default=True)
+    only = _props.StringProperty(name="Name", description="Name of the one object that is switched; empty for all")
     SINEW_OT_select.__annotations__ = {"name": name}
-    SINEW_OT_show_all.__annotations__ = {"result": result}
+    SINEW_OT_show_all.__annotations__ = {"name": only, "result": result}
     for cls in CLASSES:
         bpy.utils.register_class(cls)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import bpy
 
+from ...scene import setup
 from ..background import redraw
 
 _props: Any = bpy.props  # the stubs say that its functions return nothing
@@ -27,12 +28,13 @@ class View:
     weights: bool = False
 
 
-_views: dict[tuple[str, str], View] = {}
+_views: dict[str, View] = {}
 
 
-def key_of(item: Any) -> tuple[str, str]:
-    """Names of the scene and the object of a setup: they outlive undo, which pointers do not."""
-    return item.id_data.name, item.object.name if item.object is not None else ""
+def key_of(item: Any) -> str:
+    """The id of a setup, which outlives renaming and undo; pointers do not."""
+    entry = setup.find_of(item.object, item.id_data)
+    return entry.id if entry is not None else ""
 
 
 def of(item: Any) -> View:

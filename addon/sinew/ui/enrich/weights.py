@@ -38,7 +38,7 @@ class Surface:
     matrix: Matrix  # to the world
 
 
-_surfaces: dict[tuple[str, str], Surface] = {}
+_surfaces: dict[str, Surface] = {}  # by the id of the setup
 
 
 def refresh(item: Any) -> None:
