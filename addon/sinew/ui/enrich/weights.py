@@ -44,8 +44,8 @@ _surfaces: dict[str, Surface] = {}  # by the id of the setup
 def refresh(item: Any) -> None:
     """Has the weights computed anew, in a thread, if mesh or group are others than before."""
     ob = item.object
-    if ob is None or ob.mode == "EDIT" or job_operator.running.sampling:
-        return
+    if ob is None or ob.mode == "EDIT" or job_operator.running.sampling or compat.is_rendering():
+        return  # later: nothing may be looked at now
     group = bake_object.follow_group(ob, properties.settings_of(item))
     key = (cage.shape_of(item), group, fingerprint.take_weights(ob, group))
 
