@@ -54,6 +54,11 @@ def test_seconds_grow_with_everything_that_costs() -> None:
     assert estimate.seconds(10_000, 5_000, 100, Settings(jiggle=12.0), 24.0) > base
 
 
+def test_a_cage_takes_its_time_before_the_first_bake_has_told() -> None:
+    unknown, known = estimate.Speed(), estimate.Speed(once=0.0)
+    assert unknown.seconds(40_000, 5_000, 1, Settings(), 24.0) > 2.0 + known.seconds(40_000, 5_000, 1, Settings(), 24.0)
+
+
 def report(speed: float, computed: int = 100) -> dict:
     work = estimate.seconds(10_000, 5_000, computed, Settings(), 24.0) / speed
     seconds = {"fitting": 0.5 * work, "simulation": 0.4 * work, "detail": 0.1 * work, "sampling": 7.0, "cage": 3.0}

@@ -22,6 +22,7 @@ _COUNTED = 150_000
 # Seconds a sample of fitting and of simulating (with one substep) 10,000 tets, on two cores of a 2.8 GHz Xeon; both
 # grow with the power of 3/2. Putting the detail back costs by the vertex.
 _FIT, _STEP, _VERTEX = 0.075, 0.035, 3e-7
+_CAGE = 0.4  # seconds for a cage of 10,000 tets and what is tuned on it
 _POWER = 1.5
 _STEP_ANGLE = 0.55  # radians of a swing in one substep, where the simulation chooses them: native/method/enrich.c
 _CREDIBLE = (0.1, 10.0)  # how much faster or slower than the reference a machine is taken to be
@@ -84,11 +85,12 @@ class Speed:
 
     slowness: float = 1.0  # against the reference machine
     sampling: float = 0.005  # seconds that a sample is waited for: rigs differ
-    once: float = 0.0  # seconds for cage, weights and whatever is not done for each sample
+    once: float | None = None  # seconds for cage and weights, which are made once; None: by the size of the cage
 
     def seconds(self, tets: int, vertices: int, samples: int, settings: Settings, sample_rate: float) -> float:
         work = self.slowness * seconds(tets, vertices, samples, settings, sample_rate)
-        return work + self.sampling * samples + self.once
+        once = _CAGE * (tets / 10_000) ** _POWER if self.once is None else self.once
+        return work + self.sampling * samples + once
 
 
 def measured_speed(report: dict[str, Any]) -> Speed | None:
