@@ -1,6 +1,6 @@
 # The verbs of Sinew. Each one installs what it needs first: `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-current test-core test-native build wheel extension check bench bench-assets clean native-tests
+.PHONY: help demo test test-current test-core test-native build wheel extension pictures check bench bench-assets clean native-tests
 .PHONY: check-warnings check-cppcheck check-ruff check-types check-layers check-windows
 MAKEFLAGS += --no-print-directory
 
@@ -37,6 +37,7 @@ help:
 	@echo "make bench         times of the reference shot"
 	@echo "make bench-assets  bake every example model"
 	@echo "make extension     the zip to install in Blender, into build/"
+	@echo "make pictures      the pictures of docs/artist.md, from the window test in Debian unstable's Blender (as root)"
 	@echo "make wheel         a wheel of the add-on's tree, into build/wheel/"
 	@echo "make clean         remove what was built here (environments stay in the user's cache)"
 
@@ -86,6 +87,11 @@ extension:
 	@$(TOOLS) setup.py -q build_ext
 	@$(TOOLS) tests/tools/extension.py
 	@build/env/45/bin/python $(BLENDER_EXT) validate build/sinew-$(VERSION).zip
+
+pictures:
+	@$(ENVIRONMENT) build
+	@$(TOOLS) setup.py -q build_ext
+	@$(TOOLS) tests/tools/pictures.py
 
 wheel:
 	@$(ENVIRONMENT) build

@@ -119,16 +119,6 @@ class Window:
 
     def find(self, wanted: str, area: str = "PROPERTIES", columns: tuple[float, ...] = COLUMNS) -> Steps:
         """Moves the mouse onto the button, scrolling to it if need be, and lets it rest there."""
-        for _ in range(3):
-            yield from self._search(wanted, area, columns)
-            yield 0.2
-            self.event("MOUSEMOVE", "NOTHING")
-            yield PAUSE
-            if matches(self.under_mouse(area), wanted):  # otherwise the panel has just moved under the mouse
-                return
-        raise NotFound(f"the button for {wanted} does not stay in its place")
-
-    def _search(self, wanted: str, area: str, columns: tuple[float, ...]) -> Steps:
         region = self.region(area)
         known = self._place(wanted)
         if known:
@@ -153,13 +143,23 @@ class Window:
 
     def _look(self, x: float, y: float, wanted: str, area: str) -> Generator[float, None, bool]:
         """Whether the wanted button is there. All that is seen is remembered."""
-        self.mouse = (int(x), int(y))
+        before, self.mouse = self.mouse, (int(x), int(y))
         self.event("MOUSEMOVE", "NOTHING")
         yield 0.015
         found = self.under_mouse(area)
         if found:
             self._seen[found] = self.mouse
-        return matches(found, wanted)
+        if not matches(found, wanted):
+            return False
+        # Blender may still be answering for the place before this one: see which it was, with the mouse at rest.
+        for place in (self.mouse, before):
+            yield from self.move(*place)
+            yield 0.2
+            if matches(self.under_mouse(area), wanted):
+                self._seen = {key: value for key, value in self._seen.items() if not matches(key, wanted)}
+                self._seen[found] = place
+                return True
+        return False
 
     def _place(self, wanted: str) -> tuple[int, int] | None:
         return next((place for found, place in self._seen.items() if matches(found, wanted)), None)

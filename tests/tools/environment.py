@@ -30,7 +30,7 @@ PACKAGES = {
     "build": ["libc6-dev", "libsuitesparse-dev", "libarpack2-dev", "libopenblas-dev"],
     "bpy": BPY_PACKAGES,
     "bpy-next": BPY_PACKAGES,
-    "blender": ["blender", "python3-numpy", "python3-pytest", "xvfb"],
+    "blender": ["blender", "python3-numpy", "python3-pytest", "xvfb", "imagemagick"],
     "check": ["cppcheck", "gcc-mingw-w64-x86-64-posix", "libsuitesparse-dev"],
 }
 # need -> environment name, Python version
