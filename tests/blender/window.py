@@ -198,16 +198,23 @@ class Window:
                 return
         raise NotFound(f"no button opens {name}")
 
-    def click_in_menu(self, wanted: str, offsets: Iterable[float] = (0, -60, -120, 60)) -> Steps:
-        """Clicks an entry of the menu that has just opened below the mouse, looked for so far beside it."""
+    def click_in_menu(self, wanted: str, beside: float = 0.0) -> Steps:
+        """Clicks an entry of the menu that has just opened above or below the mouse, and a little beside it."""
         left, top = self.mouse
-        for y in range(top - 24, max(0, top - 600), -ROW):
-            for offset in offsets:
-                yield from self.move(left + offset, y)
-                if matches((yield from self.copy_under_mouse()), wanted):
-                    yield from self.press_mouse()
-                    yield 0.3
-                    return
+        above, upward = range(24, 60, ROW), False
+        for offset in above:
+            yield from self.move(left + beside, top + offset)
+            upward = upward or (yield from self.copy_under_mouse()) != EMPTY
+        for offset in range(24, 600, ROW):
+            y = top + offset if upward else top - offset
+            if not 0 < y < self.window.height:
+                break
+            yield from self.move(left + beside, y)
+            yield PAUSE
+            if matches((yield from self.copy_under_mouse()), wanted):
+                yield from self.press_mouse()
+                yield 0.3
+                return
         raise NotFound(f"no entry for {wanted} shows in the menu")
 
     # Looking

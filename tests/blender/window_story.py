@@ -98,7 +98,7 @@ def install(w: Window) -> Steps:
         points = [(region.x + region.width - x, top - y) for y in (16, 30, 44) for x in range(12, 120, 12)]
         yield from w.open_menu("USERPREF_MT_extensions_settings", points)
         yield from w.picture("install-menu")
-        yield from w.click_in_menu("extensions.package_install_files", (30,))
+        yield from w.click_in_menu("extensions.package_install_files", beside=30)
     else:
         yield from w.click("preferences.addon_install", "PREFERENCES")
     yield from w.wait_until(lambda: any(a.type == "FILE_BROWSER" for a in w.window.screen.areas), 10, "file browser")
@@ -266,7 +266,7 @@ def presets(w: Window) -> Steps:
     yield from open_presets(w)
     yield from w.picture("presets")
     yield from w.click_in_menu('sinew.apply_preset(name="heavy"')
-    assert item().jiggle == known["heavy"].values["jiggle"], item().jiggle
+    assert abs(item().jiggle - known["heavy"].values["jiggle"]) < 1e-5, item().jiggle
     yield from undo(w)
     yield from w.wait_until(lambda: item().jiggle == 3.0, 5, "Jiggle is as before")
 
