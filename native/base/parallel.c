@@ -53,7 +53,7 @@ static void visit(const Visit *v, size_t node)
 static void visit_all(const Visit *v)
 {
 #ifdef _OPENMP
-#pragma omp parallel if (v->forest->count > 1)
+#pragma omp parallel if (v->forest->count > 1 && !v->forest->serial)
 #pragma omp single
 #endif
     visit(v, v->forest->count);

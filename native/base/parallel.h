@@ -17,6 +17,7 @@ typedef struct SnForest {
     size_t count;
     const int32_t *first_child;  /* count + 1; -1: none */
     const int32_t *next_sibling; /* count; -1: none */
+    int serial;                  /* too little work to wake other threads for */
 } SnForest;
 
 /* Calls `function` once for each node, on several threads: upwards after all of the node's children, downwards after its parent. */

@@ -332,6 +332,7 @@ SnStatus sn_newton_minimise(SnContext *context, SnNewton *newton, const SnObject
         stale = (fresh && length < 1.0) || newton->excess > REFRESH_COST;
         move_before = length * move;
     }
+    report->value = value;
 cleanup:
     return status;
 }

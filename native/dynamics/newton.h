@@ -36,6 +36,7 @@ typedef struct SnNewtonReport {
     int factorizations;
     int converged;
     double last_step; /* metres */
+    double value;     /* E at the end; not with single_full_step */
 } SnNewtonReport;
 
 /* Scratch memory and the factorization, made once for an assembly. */

@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#define SMALL_WORK 1e7 /* operations: a millisecond */
 #define SUBTREE_SHARE 16 /* a subtree of at most this part of the work is one task */
 
 typedef struct Front {
@@ -252,6 +253,7 @@ static size_t plan_tasks(SnMultifrontal *m, double *work, int32_t *task_of, int3
         m->next_sibling[t] = m->first_child[above];
         m->first_child[above] = (int32_t)t;
     }
+    m->forest.serial = total < SMALL_WORK;
     m->forest.first_child = m->first_child;
     m->forest.next_sibling = m->next_sibling;
     return next;
