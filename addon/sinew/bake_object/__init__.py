@@ -1,0 +1,28 @@
+"""From an object of the open file to a bake that plays on it: the one place where scene and core meet."""
+
+from .bake import ObjectBake, bake_object
+from .body import Body, follow_group, look_at, look_in_steps, make_follow_group
+from .carried import carried_now, find_passengers, new_setup
+from .check import check_object, setups
+from .play import delete_bake, finish, objects_of
+from .target import Target, bake_root
+
+__all__ = [
+    "Body",
+    "ObjectBake",
+    "Target",
+    "bake_object",
+    "bake_root",
+    "carried_now",
+    "check_object",
+    "delete_bake",
+    "find_passengers",
+    "finish",
+    "follow_group",
+    "look_at",
+    "look_in_steps",
+    "make_follow_group",
+    "new_setup",
+    "objects_of",
+    "setups",
+]

@@ -1,0 +1,242 @@
+"""The bake of one object and its passengers."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ..core import bake as baking
+from ..core import bakes
+from ..core.errors import BadInput
+from ..core.report import Clock
+from ..core.settings import Settings
+from ..core.shot import Carried, Passenger, Sample, Shot
+from ..core.store import result_names
+from ..scene import fingerprint, sample, setup
+from .body import FOLLOW_GROUP, follow_group, follow_in_steps, sampler_of
+from .carried import add_passengers, choices_of
+from .play import detach_strangers, play
+from .target import Target, sentences
+
+
+class ObjectBake:
+    """A bake of one object and its passengers, from the first look at the scene to the modifiers that play it.
+
+    A context manager: inside, the objects show their input, frames are sampled and the current frame changes; on
+    leaving, the scene is as it was. It holds names and ids only, so the scene may change while work goes on elsewhere.
+    """
+
+    def __init__(self, name: str, values: dict[str, Any], target: Target, *, is_preview: bool = False) -> None:
+        """`values` go over the settings of the object's setup, if it has one."""
+        self.name = name
+        self.target = target
+        self.clock = Clock()
+        self.is_preview = is_preview
+        self.shot: Shot
+        self._places: list[int] = []
+        self._choices: list[setup.PassengerChoice] = []  # their objects are looked up anew, by id
+        self._carried: dict[str, str] = {}  # ids and names of those that are carried, in the order of the shot
+        self._vertices: list[int] = []
+        with sentences():
+            scene = setup.current_scene()
+            ob = sample.find_object(name)
+            existing = setup.find_of(ob, scene)
+            self.setup_id = existing.id if existing and existing.id else setup.id_for(target.file_name, name)
+            self.settings = Settings().replace(existing.settings if existing else {}).replace(values)
+            self.previous = _last_complete(existing, target) if existing else ""
+            self._made_group = FOLLOW_GROUP not in ob.vertex_groups
+            self._used = _preview_of(self.settings) if is_preview else self.settings
+            self._sampler = sampler_of(ob, self._used)
+
+    def __enter__(self) -> ObjectBake:
+        try:
+            with self.clock.stage("rest"), sentences():
+                self._sampler.__enter__()
+        except BaseException:
+            self.discard()
+            raise
+        return self
+
+    def prepare(self) -> Iterator[None]:
+        """Looks at rest shape, weights and passengers, in short steps. The shot is there after the last one."""
+        with self.clock.stage("rest"), sentences():
+            rest = yield from self._sampler.rest_in_steps()
+            follow = yield from follow_in_steps(self._sampler, rest, self._used, make_group=True)
+            self._choices = choices_of(self._sampler.ob, setup.current_scene(), self.settings)
+            carried = yield from add_passengers(self._sampler, self._choices)
+            self._carried = {choice.id: choice.object.name for choice, _ in carried}
+            passengers = [passenger for _, passenger in carried]
+            self.shot = make_shot(self._sampler, rest, follow, self._used, self.target, self.setup_id, passengers)
+            self.shot = dataclasses.replace(self.shot, is_preview=self.is_preview)
+            subjects = (self._sampler.body, *self._sampler.passengers)
+            self._places = [subject.place for subject in subjects]
+            self._vertices = [len(subject.ob.data.vertices) for subject in subjects]
+
+    def __exit__(self, *error: object) -> None:
+        self._sampler.__exit__()
+        if error[:1] not in ((), (None,)):
+            return
+        # From here on the artist may rename, move and edit: the setup has the pointers.
+        ob, scene = self._sampler.ob, setup.current_scene()
+        entry = setup.find_of(ob, scene) or setup.Setup(self.name, settings=self.settings.changed())
+        entry.id, entry.passengers = self.setup_id, self._choices
+        setup.save_of(ob, entry, scene)
+        self._fingerprint = _fingerprint(ob, self.settings, self.shot, self._choices)
+        self._choices = []
+
+    def samples(self) -> Iterator[Sample]:
+        """The frames, each when it is asked for."""
+        with sentences():
+            for taken in self._sampler.frames():
+                yield as_sample(taken)
+
+    def discard(self) -> None:
+        """Takes back what the bake made in the scene, when nothing came of it."""
+        ob = sample.named(self.name)
+        if self._made_group and ob is not None:
+            sample.remove_group(ob, FOLLOW_GROUP)
+
+    def is_welcome(self) -> str:
+        """Why the result can no longer be used, or ""."""
+        found = setup.find_by_id(self.setup_id)
+        if found is None:
+            return f'"{self.name}" or its setup was deleted, so its bake was stopped.'
+        if found[1].type != "MESH" or len(found[1].data.vertices) != self._vertices[0]:
+            return f'The mesh of "{found[1].name}" was edited during the bake, so it was stopped: bake again.'
+        return ""
+
+    def show(self, bake_id: str, folder: Path) -> None:
+        """Plays the folder on the objects while its frames arrive. The last complete bake stays on the disk."""
+        self._attach(bake_id, folder, self.previous if self.previous != bake_id else "")
+
+    def attach(self, outcome: baking.Outcome) -> None:
+        """Plays the result on the objects and keeps the setup, if the scene is still the one that was sampled."""
+        unwelcome = self.is_welcome()
+        if unwelcome:
+            raise BadInput(unwelcome)
+        self._attach(outcome.id, outcome.folder, self.previous if self.is_preview else "")
+
+    def _attach(self, bake_id: str, folder: Path, previous: str) -> None:
+        found = setup.find_by_id(self.setup_id)
+        if found is None:
+            return
+        entry, ob, scene = found
+        choices = {choice.id: choice.object for choice in entry.passengers}
+        # Undo may have taken back that they were listed.
+        objects = [ob, *(choices.get(key, scene.objects.get(name)) for key, name in self._carried.items())]
+        detach_strangers(scene, {entry.bake, entry.previous, self.previous} - {""}, objects)
+        for index, (carried, name) in enumerate(zip(objects, result_names(len(self._carried)), strict=True)):
+            if carried is None or len(carried.data.vertices) != self._vertices[index]:
+                continue  # a passenger that was deleted or edited meanwhile
+            play(carried, folder / f"{name}.pc2", self._places[index], self.shot, self.settings.samples)
+        entry.bake, entry.previous, entry.fingerprint = bake_id, previous, self._fingerprint
+        setup.save_of(ob, entry, scene)
+
+
+def bake_object(
+    name: str,
+    values: dict[str, Any],
+    target: Target,
+    progress: baking.Progress | None = None,
+) -> baking.Outcome:
+    """Bakes an object and attaches the result. `values` go over the settings of the object's setup, if it has one.
+
+    The open file gets its modifier only after the bake is complete; nothing is saved.
+    """
+    work = ObjectBake(name, values, target)
+    try:
+        with work:
+            for _ in work.prepare():
+                pass
+            with work.clock.stage("checking"):
+                for taken in work.samples():  # a bad last frame is told before hours of work
+                    if progress:
+                        progress("Checking", taken.index + 1, work.shot.samples, -1.0)
+            outcome = baking.bake(
+                work.shot, work.samples(), target.root, previous=work.previous, progress=progress, clock=work.clock
+            )
+    except BaseException:
+        work.discard()
+        raise
+    store_values(name, work)
+    with sentences():
+        work.attach(outcome)
+    return outcome
+
+
+def store_values(name: str, work: ObjectBake) -> None:
+    """Keeps the settings that a bake was made with, as its setup's."""
+    ob, scene = sample.named(name), setup.current_scene()
+    entry = setup.find_of(ob, scene)
+    if entry is not None:
+        entry.settings = work.settings.changed()
+        setup.save_of(ob, entry, scene)
+
+
+def _preview_of(settings: Settings) -> Settings:
+    """A coarse cage and few frames: those of the timeline's preview range, or from the current frame on."""
+    scene = setup.current_scene()
+    first = scene.frame_start if settings.frame_start is None else settings.frame_start
+    last = scene.frame_end if settings.frame_end is None else settings.frame_end
+    if scene.use_preview_range:
+        start, end = scene.frame_preview_start, scene.frame_preview_end
+    else:
+        start = min(max(scene.frame_current, first), max(first, last - settings.preview_frames + 1))
+        end = min(last, start + settings.preview_frames - 1)
+    coarse = settings.preview_resolution
+    resolution = min(settings.resolution, coarse) if settings.resolution else coarse
+    return settings.replace(
+        {"resolution": resolution, "frame_start": start, "frame_end": max(start, end), "preroll": 0}
+    )
+
+
+def _last_complete(entry: setup.Setup, target: Target) -> str:
+    """Id of the last complete bake of a setup, which may not be what it plays now; "" without one."""
+    for bake in (entry.bake, entry.previous):
+        manifest = bakes.read_manifest(target.root, bake)
+        if manifest is not None and manifest.complete and not manifest.is_preview:
+            return bake
+    return ""
+
+
+def make_shot(
+    sampler: sample.Sampler,
+    rest: sample.Rest,
+    follow: Any,
+    settings: Settings,
+    target: Target,
+    setup_id: str,
+    carried: list[Passenger],
+) -> Shot:
+    engine = baking.load_engine()
+    return Shot(
+        rest=rest.positions,
+        triangles=rest.triangles,
+        follow=follow,
+        settings=settings,
+        samples=sampler.count,
+        first_frame=sampler.first_frame,
+        frame_start=sampler.frame_start,
+        frame_end=sampler.frame_end,
+        frame_rate=sampler.frame_rate,
+        gravity=sampler.gravity if settings.gravity is None else settings.gravity,
+        owner_file=target.file_name,
+        owner_object=sampler.ob.name,
+        owner_setup=setup_id,
+        passengers=tuple(carried),
+        native=engine.version,
+        build=engine.build,
+        warnings=tuple(sampler.warnings),
+    )
+
+
+def as_sample(taken: Any) -> Sample:
+    index, positions, matrix, amount, carried = taken
+    return Sample(index, positions, matrix, amount, tuple(Carried(*one) for one in carried))
+
+
+def _fingerprint(ob: Any, settings: Settings, shot: Shot, choices: list[setup.PassengerChoice]) -> dict[str, str]:
+    carried = [(choice.object, choice.mode) for choice in choices if choice.use]
+    return fingerprint.take(ob, follow_group(ob, settings), shot.frame_start, shot.frame_end, carried=carried)

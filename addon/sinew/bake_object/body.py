@@ -1,0 +1,133 @@
+"""A body at rest, and which of its parts follow the animation."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ..core.errors import BadInput
+from ..core.follow import Segment, automatic_follow
+from ..core.settings import Settings
+from ..scene import sample
+from ..scene.sample import Steps
+from .target import sentences
+
+FOLLOW_GROUP = "Sinew Follow"
+
+Result = TypeVar("Result")
+
+
+@dataclasses.dataclass(frozen=True)
+class Body:
+    """An object at rest and what a bake would follow now. Made from the scene; what it computes needs none."""
+
+    rest: sample.Rest
+    weights: Any | None  # (t,) of the follow group; None where there is none
+
+    def follow(self) -> Any:
+        """The weights (t,), those of the group or automatic ones."""
+        return sharpened(_automatic(self.rest) if self.weights is None else self.weights)
+
+
+def look_at(name: str, values: dict[str, Any]) -> Body:
+    """Looks at an object where it is now, without setting a frame unless its rest shape is that of one."""
+    return sample.finished(look_in_steps(name, values))
+
+
+def look_in_steps(name: str, values: dict[str, Any]) -> Steps[Body]:
+    with sentences():
+        ob = sample.find_object(name)
+        settings = Settings().replace(values)
+        group = follow_group(ob, settings)
+        if settings.rest_frame is None:
+            rest, weights = yield from sample.rest_now(ob, group)
+            return Body(rest, weights)
+        with sampler_of(ob, settings) as sampler:
+            rest = yield from sampler.rest_in_steps()
+            return Body(rest, (yield from sampler.group_in_steps(group)) if group else None)
+
+
+def make_follow_group(name: str, values: dict[str, Any]) -> str:
+    """Writes the automatic follow weights into a vertex group that the artist can paint on. The group's name."""
+    with sentences():
+        ob = sample.find_object(name)
+        with sampler_of(ob, Settings().replace(values)) as sampler:
+            rest = sampler.rest()
+            if not rest.base_first:
+                raise BadInput(f'A modifier of "{name}" makes new vertices first: paint a follow group by hand.')
+            if sample.why_no_group(ob):
+                raise BadInput(sample.why_no_group(ob))
+            sample.write_group(ob, FOLLOW_GROUP, _automatic(rest))
+    return FOLLOW_GROUP
+
+
+def follow_group(ob: Any, settings: Settings) -> str:
+    """The vertex group that a bake follows; "" when it makes one."""
+    return settings.follow_group or (FOLLOW_GROUP if FOLLOW_GROUP in ob.vertex_groups else "")
+
+
+def follow_in_steps(sampler: sample.Sampler, rest: sample.Rest, settings: Settings, *, make_group: bool) -> Steps[Any]:
+    """The follow weights. `make_group`: automatic ones become a vertex group that the artist can paint on."""
+    ob = sampler.ob
+    group = follow_group(ob, settings)
+    if not group:
+        follow = yield from _in_thread(lambda: _automatic(rest))
+        if make_group and rest.base_first and sample.write_group(ob, FOLLOW_GROUP, follow):
+            group = FOLLOW_GROUP
+        yield
+    others = sample.sharers(ob)
+    if group and others:
+        sampler.body.warnings.append(
+            f'The follow group "{group}" belongs to the mesh "{ob.data.name}", which "{others[0]}" has too: painting '
+            "it changes both."
+        )
+    if group:
+        # Read back from the evaluated mesh, also what was just written: the next bake starts from the same bits.
+        follow = yield from sampler.group_in_steps(group)
+    return sharpened(follow)
+
+
+def sampler_of(ob: Any, settings: Settings) -> sample.Sampler:
+    return sample.Sampler(
+        ob,
+        frame_start=settings.frame_start,
+        frame_end=settings.frame_end,
+        samples=settings.samples,
+        preroll=settings.preroll,
+        rest_frame=settings.rest_frame,
+    )
+
+
+def _automatic(rest: sample.Rest) -> Any:
+    bones = [Segment(bone.name, bone.head, bone.tail, bone.parent, bone.is_leaf) for bone in rest.bones]
+    return sample.rounded(automatic_follow(rest.positions, rest.triangles, rest.edges, bones, rest.skin))
+
+
+def sharpened(follow: Any) -> Any:
+    """What a subdivision interpolates between ones must stay exactly one."""
+    return np.where(follow > 1.0 - 1e-4, 1.0, np.where(follow < 1e-4, 0.0, follow))
+
+
+def _in_thread(function: Callable[[], Result]) -> Steps[Result]:
+    """Steps that only wait, a hundredth of a second each, while a thread computes something."""
+    results: list[Result] = []
+    errors: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            results.append(function())
+        except BaseException as error:  # noqa: BLE001 (raised below, in the thread that waits)
+            errors.append(error)
+
+    thread = threading.Thread(target=work, name="sinew preparation", daemon=True)
+    thread.start()
+    while thread.is_alive():
+        thread.join(0.01)
+        yield
+    if errors:
+        raise errors[0]
+    return results[0]

@@ -1,0 +1,72 @@
+"""Whether a bake is still what its file asks for, by sampling the animation anew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ..core import bake as baking
+from ..core import bakes
+from ..core.errors import Error
+from ..core.settings import Settings
+from ..core.store import Store
+from ..scene import playback, sample, setup, stack
+from ..scene.errors import SceneError
+from .bake import as_sample, make_shot
+from .body import follow_in_steps, sampler_of
+from .carried import add_passengers, choices_of
+from .target import Target, bake_root
+
+
+def setups() -> Iterator[setup.Setup]:
+    """The setups of the open file's scene."""
+    yield from setup.load()
+
+
+def check_object(entry: setup.Setup, target: Target) -> str | None:
+    """What is wrong with a setup's bake, as a sentence, or None. Samples the animation anew."""
+    if not entry.object_name:
+        return "The object of a setup was deleted: remove the setup."
+    try:
+        ob = sample.find_object(entry.object_name)
+        if not entry.bake:
+            return f'"{ob.name}" has no bake yet: bake it.'
+        with Store.open(bake_root(ob, entry, target), entry.bake) as store:
+            return _check_store(ob, entry, target, store)
+    except (SceneError, Error) as error:
+        return str(error)
+
+
+def _check_store(ob: Any, entry: setup.Setup, target: Target, store: Store) -> str | None:
+    manifest = store.manifest
+    if manifest.is_preview:
+        return f'"{ob.name}" plays a preview: bake it.'
+    if not manifest.complete or store.done != manifest.samples:
+        return f'The bake of "{ob.name}" is not complete: bake again.'
+    if stack.own_modifier(ob) is None:
+        return f'"{ob.name}" has no modifier "{stack.MODIFIER_NAME}": bake again.'
+    path = playback.cache_path(ob)
+    if path is None or path.resolve() != (store.folder / "result.pc2").resolve():
+        return f'The modifier "{stack.MODIFIER_NAME}" of "{ob.name}" plays another file ({path}): bake again.'
+    settings = Settings().replace(entry.settings)
+    with sampler_of(ob, settings) as sampler:
+        rest = sampler.rest()
+        follow = sample.finished(follow_in_steps(sampler, rest, settings, make_group=False))
+        carried = sample.finished(add_passengers(sampler, choices_of(ob, setup.current_scene(), settings)))
+        shot = make_shot(sampler, rest, follow, settings, target, entry.id, [passenger for _, passenger in carried])
+        if len(shot.rest) != manifest.vertices:
+            return f'"{ob.name}" has {len(shot.rest)} vertices and its bake {manifest.vertices}: bake again.'
+        if shot.samples != manifest.samples or shot.first_frame != manifest.first_frame:
+            return f'The frame range of "{ob.name}" is not the baked one: bake again.'
+        if shot.identity() != manifest.identity:
+            return f'The mesh, the follow weights or the settings of "{ob.name}" have changed: bake again.'
+        if bakes.entries(shot) != manifest.passengers:
+            return f'The passengers of "{ob.name}" have changed: bake again.'
+        changed = baking.check_inputs(store, shot, (as_sample(taken) for taken in sampler.frames()))
+    if changed is None:
+        return None
+    frame = shot.first_frame + changed[0] / settings.samples
+    if changed[1] == "data":
+        return f'The bake of "{ob.name}" is damaged at frame {frame:g}: bake again.'
+    what = "The animation" if changed[1] == "animation" else "Amount, Max Offset, Detail or a passenger"
+    return f'{what} of "{ob.name}" changed at frame {frame:g}: bake again.'
