@@ -72,6 +72,7 @@ def baked(w: Window) -> Steps:
 def undo(w: Window) -> Steps:
     region = w.region("VIEW_3D")
     yield from w.move(region.x + region.width / 2, region.y + region.height / 2)
+    yield 0.2
     yield from w.key("Z", ctrl=True)
     yield 0.5
 
@@ -267,6 +268,8 @@ def presets(w: Window) -> Steps:
     yield from w.picture("presets")
     yield from w.click_in_menu('sinew.apply_preset(name="heavy"')
     assert abs(item().jiggle - known["heavy"].values["jiggle"]) < 1e-5, item().jiggle
+    yield from w.key("ESC")  # it stays open, for another try
+    yield 0.3
     yield from undo(w)
     yield from w.wait_until(lambda: item().jiggle == 3.0, 5, "Jiggle is as before")
 
