@@ -34,7 +34,7 @@ help:
 	@echo "make test-native   only the tests of the C core"
 	@echo "make build         the native module, into addon/sinew/"
 	@echo "make check         warnings, static analysis, types, layers, Windows compile"
-	@echo "make bench         times of the reference shot"
+	@echo "make bench         times of the reference shot, and the comparison with CalculiX"
 	@echo "make bench-assets  bake every example model"
 	@echo "make extension     the zip to install in Blender, into build/"
 	@echo "make pictures      the pictures of docs/artist.md, from the window test in Debian unstable's Blender (as root)"
@@ -73,9 +73,10 @@ test-native:
 	@$(SUITES) native sanitized
 
 bench:
-	@$(ENVIRONMENT) build bpy
+	@$(ENVIRONMENT) build bpy bench
 	@$(TOOLS) setup.py -q build_ext
 	$(BPY) tests/benchmark/bench.py
+	@$(SUITES) core-45 -- -k calculix
 
 bench-assets:
 	@$(ENVIRONMENT) build bpy
