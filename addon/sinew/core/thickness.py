@@ -87,19 +87,31 @@ def _squared_distance(inside: npt.NDArray[np.bool_]) -> Floats:
 
 def _walk_uphill(positions: Floats, distance: Floats, origin: Floats, cell: float) -> Floats:
     shape = distance.shape
-    here = _cell_of(positions, origin, cell, shape)
-    radius = distance[tuple(here.T)]
-    steps = np.array([(i, j, k) for i in (-1, 0, 1) for j in (-1, 0, 1) for k in (-1, 0, 1) if (i, j, k) != (0, 0, 0)])
+    heights = distance.ravel()
+    strides = np.array([shape[1] * shape[2], shape[2], 1])
+    centers = [origin[axis] + (np.arange(shape[axis]) + 0.5) * cell for axis in range(3)]
+    # Cells at the border are outside, where no walk leads, so a neighbour is always another place in the flat array.
+    around = [(i, j, k) for i in (-1, 0, 1) for j in (-1, 0, 1) for k in (-1, 0, 1) if (i, j, k) != (0, 0, 0)]
+    steps = [int(np.dot(step, strides)) for step in around]
+    here = _cell_of(positions, origin, cell, shape) @ strides
+    radius = heights[here]
+    walking = np.arange(len(positions))
     for _ in range(max(shape)):
-        best, best_radius = here.copy(), radius.copy()
+        start = here[walking]
+        best, best_radius = start.copy(), radius[walking].copy()
         for step in steps:
-            there = np.clip(here + step, 0, np.array(shape) - 1)
-            found = distance[tuple(there.T)]
+            there = start + step
+            found = heights[there]
+            higher = np.flatnonzero(found > best_radius)
             # The ball must still reach the vertex, or the walk from a leg would end in the belly.
-            away = np.linalg.norm(origin + (there + 0.5) * cell - positions, axis=1)
-            better = (found > best_radius) & (away <= found + 0.75 * cell)
+            cells = np.unravel_index(there[higher], shape)
+            center = np.stack([centers[axis][cells[axis]] for axis in range(3)], axis=1)
+            away = np.linalg.norm(center - positions[walking[higher]], axis=1)
+            better = higher[away <= found[higher] + 0.75 * cell]
             best[better], best_radius[better] = there[better], found[better]
-        if np.array_equal(best_radius, radius):
+        moved = best != start
+        here[walking], radius[walking] = best, best_radius
+        walking = walking[moved]
+        if not len(walking):
             break
-        here, radius = best, best_radius
     return np.maximum(radius, 0.5 * cell)
