@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "dynamics/curvature.h"
+#include "dynamics/rotations.h"
 #include "math/multifrontal.h"
 #include "math/vector.h"
 
@@ -13,8 +14,8 @@
 #define SLOPE_LEFT 0.9 /* of the slope at the start: what a step may leave where the energy itself is lost in rounding */
 /* A minimisation with a fresh factor takes about FRESH_ROUNDS rounds, and making it costs as much as REFRESH_COST of them. Rounds
    beyond the former are counted against a kept factor, over minimisations; where they exceed the latter, a fresh one pays. */
-#define FRESH_ROUNDS 3
-#define REFRESH_COST 8
+#define FRESH_ROUNDS 4
+#define REFRESH_COST 12
 #define NO_NUMBERS "The simulation left the range of numbers: check the input for huge coordinates."
 #define WORST_CONTRACTION 0.5 /* of moves from round to round, for a short move to be trusted as the last one */
 
@@ -36,6 +37,9 @@ struct SnNewton {
     double rounding;           /* of the elastic energy, J */
     SnCurvature curvature;
     int has_factor;            /* a factor of an earlier matrix is at hand */
+    double *factor_positions;  /* vertices x 3: where it was made */
+    double *rotations;         /* unknowns x 9: how the body has turned since ... */
+    int has_turned;            /* ... if it has */
     int excess;                /* rounds that a fresh factor would have spared so far */
 };
 
@@ -59,6 +63,8 @@ SnStatus sn_newton_create(SnContext *context, const SnTetElements *elements, con
     SN_TRY_NEW(context, newton->offset, 3 * unknowns, double);
     SN_TRY_NEW(context, newton->product, 3 * unknowns, double);
     SN_TRY_NEW(context, newton->trial, 3 * vertices, double);
+    SN_TRY_NEW(context, newton->factor_positions, 3 * vertices, double);
+    SN_TRY_NEW(context, newton->rotations, 9 * unknowns, double);
     SN_TRY(sn_curvature_init(context, 3 * unknowns, &newton->curvature));
     for (size_t e = 0; e < elements->count; e++) {
         newton->rounding += 1e-16 * (2.0 * elements->mu[e] + elements->lambda[e]) * elements->volume[e];
@@ -94,6 +100,8 @@ void sn_newton_destroy(SnNewton *newton)
     sn_release(newton->offset);
     sn_release(newton->product);
     sn_release(newton->trial);
+    sn_release(newton->factor_positions);
+    sn_release(newton->rotations);
     sn_release(newton);
 }
 
@@ -198,7 +206,9 @@ static SnStatus refresh_factor(SnContext *context, SnNewton *newton, const SnObj
         SN_TRY(sn_linear_solver_factorize(context, newton->solver, newton->values));
     }
     sn_curvature_forget(&newton->curvature);
+    memcpy(newton->factor_positions, positions, 3 * newton->assembly->vertex_count * sizeof *positions);
     newton->has_factor = 1;
+    newton->has_turned = 0;
     newton->excess = 0;
     report->factorizations++;
 cleanup:
@@ -212,10 +222,16 @@ static SnStatus find_step(SnContext *context, SnNewton *newton)
     SnCurvatureWeights weights;
     memcpy(newton->step, newton->residual, 3 * newton->assembly->unknown_count * sizeof *newton->step);
     sn_curvature_before(&newton->curvature, newton->step, &weights);
+    if (newton->has_turned) {
+        sn_rotations_apply(newton->assembly->unknown_count, newton->rotations, 1, newton->step);
+    }
     if (newton->is_exact) {
         SN_TRY(sn_linear_solver_solve(context, newton->solver, newton->step, newton->step));
     } else {
         sn_multifrontal_solve(newton->quick, newton->step, newton->step);
+    }
+    if (newton->has_turned) {
+        sn_rotations_apply(newton->assembly->unknown_count, newton->rotations, 0, newton->step);
     }
     sn_curvature_after(&newton->curvature, newton->step, &weights);
 cleanup:
@@ -246,6 +262,27 @@ static double search_line(SnNewton *newton, const SnObjective *objective, const 
         length = parabola > 0.1 * length && parabola < 0.5 * length ? parabola : (parabola <= 0.1 * length ? 0.1 : 0.5) * length;
     }
     return 0.0;
+}
+
+/* A free body feels no elastic force as a whole: the shift that balances what is left of the other forces is known exactly, so that
+   momentum is kept to the last digits whatever the tolerance. */
+static void balance_free_body(const SnNewton *newton, const SnObjective *objective, double *positions, double *value)
+{
+    const SnAssembly *assembly = newton->assembly;
+    double total = 0.0, sum[3] = {0};
+    if (assembly->unknown_count < assembly->vertex_count || objective->matrix != NULL) {
+        return;
+    }
+    for (size_t v = 0; v < assembly->vertex_count; v++) {
+        total += objective->diagonal[v];
+        for (size_t a = 0; a < 3; a++) {
+            sum[a] += newton->residual[3 * v + a];
+        }
+    }
+    for (size_t k = 0; k < 3 * assembly->vertex_count && total > 0.0; k++) {
+        positions[k] += sum[k % 3] / total;
+    }
+    *value -= total > 0.0 ? 0.5 * (sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]) / total : 0.0;
 }
 
 /* One undamped Newton round. */
@@ -283,6 +320,10 @@ SnStatus sn_newton_minimise(SnContext *context, SnNewton *newton, const SnObject
     double value = evaluate(newton, objective, positions, newton->residual), value_before = value, move_before = INFINITY;
     double lost = 1e3 * objective->elastic_scale * newton->rounding; /* J: smaller decreases are lost in rounding */
     int stale = !newton->has_factor || newton->excess > REFRESH_COST;
+    if (!stale) {
+        sn_rotations_between(assembly, newton->factor_positions, positions, newton->rotations);
+        newton->has_turned = 1;
+    }
     int exact = 0; /* single precision has not been enough */
     for (int round = 0, made_at = -1; round < settings->max_rounds && !report->converged; round++) {
         int fresh = stale;
@@ -332,6 +373,7 @@ SnStatus sn_newton_minimise(SnContext *context, SnNewton *newton, const SnObject
         stale = (fresh && length < 1.0) || newton->excess > REFRESH_COST;
         move_before = length * move;
     }
+    balance_free_body(newton, objective, positions, &value);
     report->value = value;
 cleanup:
     return status;

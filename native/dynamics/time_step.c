@@ -33,6 +33,8 @@ struct SnStepper {
     double *stage_positions, *stage_velocities; /* x_a, v_a */
     double *positions, *velocities;    /* result of the step, copied to the state on success */
     double *pose_gradient;             /* elastic gradient at the pose: what Keep Pose has to balance */
+    double *acceleration;              /* of the last step, relative to the input */
+    int has_acceleration;
     double factor_tau;                 /* stage length that Newton's factor belongs to; 0: none */
 };
 
@@ -54,7 +56,7 @@ SnStatus sn_stepper_create(SnContext *context, const SnWorld *world, const SnSte
     double **vertex_arrays[] = {&s->pose,    &s->pose_velocity,   &s->pose_begin,       &s->pose_velocity_begin,
                                 &s->force,   &s->offset,          &s->predicted,        &s->targets,
                                 &s->centre,  &s->loads,           &s->stage_positions,  &s->stage_velocities,
-                                &s->positions, &s->velocities,    &s->pose_gradient};
+                                &s->positions, &s->velocities,    &s->pose_gradient,    &s->acceleration};
     for (size_t k = 0; k < sizeof vertex_arrays / sizeof *vertex_arrays; k++) {
         SN_TRY_NEW(context, *vertex_arrays[k], n, double);
     }
@@ -75,7 +77,7 @@ void sn_stepper_destroy(SnStepper *s)
     sn_newton_destroy(s->newton);
     double *arrays[] = {s->element_gradients, s->element_stiffness, s->rest, s->stiffness, s->damping, s->pose, s->pose_velocity,
                         s->pose_begin, s->pose_velocity_begin, s->force, s->offset, s->predicted, s->targets, s->centre, s->loads,
-                        s->stage_positions, s->stage_velocities, s->positions, s->velocities, s->pose_gradient, s->diagonal};
+                        s->stage_positions, s->stage_velocities, s->positions, s->velocities, s->pose_gradient, s->acceleration, s->diagonal};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
         sn_release(arrays[k]);
     }
@@ -85,6 +87,7 @@ void sn_stepper_destroy(SnStepper *s)
 void sn_stepper_forget(SnStepper *s)
 {
     s->factor_tau = 0.0;
+    s->has_acceleration = 0;
 }
 
 /* Rest matrices and loads (gravity, and what Keep Pose must hold) for a pose. */
@@ -218,16 +221,18 @@ cleanup:
     return status;
 }
 
-/* The guess of a stage: the state carried along by the input, and for `coast` seconds by its own motion relative to it. A single
-   round is to linearise at the start of the step: it does not coast. */
+/* The guess of a stage: the state carried along by the input, and for `coast` seconds by its own motion relative to it, which goes on
+   changing as in the last step. A single round is to linearise at the start of the step: it does not coast. */
 static void guess_stage(SnStepper *s, const SnInputCurve *curve, const SnState *state, double fraction, double coast,
                         double *positions)
 {
     coast = s->settings.newton_rounds == 1 ? 0.0 : coast;
+    /* implicit Euler moves by its new velocity; TR-BDF2 gains nothing */
+    double bend = s->settings.scheme == SN_SCHEME_IMPLICIT_EULER && s->has_acceleration ? coast * coast : 0.0;
     sn_input_curve_evaluate(curve, fraction, s->pose, NULL);
     for (size_t k = 0; k < 3 * s->world->vertex_count; k++) {
         positions[k] = state->positions[k] + (s->pose[k] - s->pose_begin[k]) +
-                       coast * (state->velocities[k] - s->pose_velocity_begin[k]);
+                       coast * (state->velocities[k] - s->pose_velocity_begin[k]) + bend * s->acceleration[k];
     }
 }
 
@@ -353,6 +358,11 @@ SnStatus sn_stepper_step(SnContext *context, SnStepper *s, const SnInputCurve *c
     } else {
         SN_TRY(implicit_euler(context, s, curve, end, h, state, report));
     }
+    for (size_t k = 0; k < 3 * s->world->vertex_count; k++) {
+        double before = state->velocities[k] - s->pose_velocity_begin[k], after = s->velocities[k] - s->pose_velocity[k];
+        s->acceleration[k] = (after - before) / h;
+    }
+    s->has_acceleration = 1;
     memcpy(state->positions, s->positions, bytes);
     memcpy(state->velocities, s->velocities, bytes);
 cleanup:

@@ -209,7 +209,7 @@ SnStatus sn_enrich_create(SnContext *context, const SnTetMesh *cage, const SnEmb
     SN_TRY(sn_world_init(context, cage, settings->energy, young, settings->poisson, mass, followed, &enrich->world));
     set_forces(enrich);
     SnStepSettings step = {
-        .scheme = settings->scheme, .newton_rounds = settings->newton_rounds, .step_tolerance = 5e-5 * settings->size};
+        .scheme = settings->scheme, .newton_rounds = settings->newton_rounds, .step_tolerance = 1e-5 * settings->size};
     SN_TRY(sn_stepper_create(context, &enrich->world, &step, &enrich->stepper));
 
     enrich->summary.substeps = choose_substeps(enrich);

@@ -28,7 +28,7 @@ struct SnFit {
 
 SnFitSettings sn_fit_settings_default(void)
 {
-    return (SnFitSettings){.smoothing = 2e-3, .size = 1.0, .poisson = 0.45, .energy = &sn_energy_neo_hookean, .max_rounds = 10};
+    return (SnFitSettings){.smoothing = 2e-3, .size = 1.0, .poisson = 0.45, .energy = &sn_energy_neo_hookean, .max_rounds = 30};
 }
 
 /* Cᵀ A C: each surface vertex couples the four corners of its tet, the same in x, y and z. */
