@@ -164,13 +164,7 @@ class Window:
     def _place(self, wanted: str) -> tuple[int, int] | None:
         return next((place for found, place in self._seen.items() if matches(found, wanted)), None)
 
-    def click(
-        self, wanted: str, area: str = "PROPERTIES", columns: tuple[float, ...] = COLUMNS, *, instead_of: str = ""
-    ) -> Steps:
-        """Clicks a button. `instead_of` names one whose place it took, which saves a search."""
-        place = self._place(instead_of) if instead_of else None
-        if place and not self._place(wanted):
-            self._seen[f"{wanted}()"] = place
+    def click(self, wanted: str, area: str = "PROPERTIES", columns: tuple[float, ...] = COLUMNS) -> Steps:
         yield from self.find(wanted, area, columns)
         yield from self.press_mouse()
 
