@@ -264,27 +264,6 @@ static double search_line(SnNewton *newton, const SnObjective *objective, const 
     return 0.0;
 }
 
-/* A free body feels no elastic force as a whole: the shift that balances what is left of the other forces is known exactly, so that
-   momentum is kept to the last digits whatever the tolerance. */
-static void balance_free_body(const SnNewton *newton, const SnObjective *objective, double *positions, double *value)
-{
-    const SnAssembly *assembly = newton->assembly;
-    double total = 0.0, sum[3] = {0};
-    if (assembly->unknown_count < assembly->vertex_count || objective->matrix != NULL) {
-        return;
-    }
-    for (size_t v = 0; v < assembly->vertex_count; v++) {
-        total += objective->diagonal[v];
-        for (size_t a = 0; a < 3; a++) {
-            sum[a] += newton->residual[3 * v + a];
-        }
-    }
-    for (size_t k = 0; k < 3 * assembly->vertex_count && total > 0.0; k++) {
-        positions[k] += sum[k % 3] / total;
-    }
-    *value -= total > 0.0 ? 0.5 * (sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]) / total : 0.0;
-}
-
 /* One undamped Newton round. */
 static SnStatus take_full_step(SnContext *context, SnNewton *newton, const SnObjective *objective, double *positions,
                                SnNewtonReport *report)
@@ -373,7 +352,6 @@ SnStatus sn_newton_minimise(SnContext *context, SnNewton *newton, const SnObject
         stale = (fresh && length < 1.0) || newton->excess > REFRESH_COST;
         move_before = length * move;
     }
-    balance_free_body(newton, objective, positions, &value);
     report->value = value;
 cleanup:
     return status;

@@ -152,6 +152,26 @@ static void evaluate_start(SnStepper *s, const SnState *state)
     }
 }
 
+/* A free body feels no elastic force, and none of its damping, as a whole: the shift that balances what is left of the other forces
+   is known exactly, so momentum is kept to the last digits whatever the tolerance. It only lowers the energy. */
+static void balance_free_body(const SnStepper *s, double *positions)
+{
+    const SnWorld *world = s->world;
+    double total = 0.0, force[3] = {0};
+    if (world->assembly.unknown_count < world->vertex_count) {
+        return;
+    }
+    for (size_t v = 0; v < world->vertex_count; v++) {
+        total += s->diagonal[v];
+        for (size_t a = 0; a < 3; a++) {
+            force[a] += s->loads[3 * v + a] - s->diagonal[v] * (positions[3 * v + a] - s->targets[3 * v + a]);
+        }
+    }
+    for (size_t k = 0; k < 3 * world->vertex_count; k++) {
+        positions[k] += force[k % 3] / total;
+    }
+}
+
 /* Solves a stage of length τ that ends at `fraction`, from offset p and prediction x̂ and the guess in `positions`. With `start` the
    result never has a higher energy than free vertices that stay there: where the guess led into a worse minimum, it is sought
    from there. */
@@ -208,6 +228,7 @@ static SnStatus solve_stage(SnContext *context, SnStepper *s, const SnInputCurve
             SN_TRY(sn_newton_minimise(context, s->newton, &objective, &newton, positions, &rounds));
         }
     }
+    balance_free_body(s, positions);
     report->rounds += rounds.rounds;
     report->factorizations += rounds.factorizations;
     report->unconverged += !rounds.converged && s->settings.newton_rounds == 0;
