@@ -10,6 +10,7 @@ from typing import Any
 from ..core import bake as baking
 from ..core import bakes
 from ..core.errors import BadInput
+from ..core.missing import bridge
 from ..core.report import Clock
 from ..core.settings import Settings
 from ..core.shot import Carried, Passenger, Sample, Shot
@@ -89,8 +90,7 @@ class ObjectBake:
     def samples(self) -> Iterator[Sample]:
         """The frames, each when it is asked for."""
         with sentences():
-            for taken in self._sampler.frames():
-                yield as_sample(taken)
+            yield from samples_of(self._sampler)
 
     def discard(self) -> None:
         """Takes back what the bake made in the scene, when nothing came of it."""
@@ -188,7 +188,7 @@ def _preview_of(settings: Settings) -> Settings:
     coarse = settings.preview_resolution
     resolution = min(settings.resolution, coarse) if settings.resolution else coarse
     return settings.replace(
-        {"resolution": resolution, "frame_start": start, "frame_end": max(start, end), "preroll": 0}
+        {"resolution": resolution, "frame_start": start, "frame_end": max(start, end), "preroll": 0, "loop": False}
     )
 
 
@@ -232,9 +232,13 @@ def make_shot(
     )
 
 
-def as_sample(taken: Any) -> Sample:
-    index, positions, matrix, amount, carried = taken
-    return Sample(index, positions, matrix, amount, tuple(Carried(*one) for one in carried))
+def samples_of(sampler: sample.Sampler) -> Iterator[Sample]:
+    """All samples, missing ones bridged."""
+    taken = (
+        Sample(index, positions, matrix, amount, tuple(Carried(*one) for one in carried))
+        for index, positions, matrix, amount, carried in sampler.frames()
+    )
+    return bridge(taken, sampler.count) if sampler.missing else taken
 
 
 def _fingerprint(ob: Any, settings: Settings, shot: Shot, choices: list[setup.PassengerChoice]) -> dict[str, str]:

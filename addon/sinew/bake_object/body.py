@@ -11,7 +11,7 @@ import numpy as np
 
 from ..core.errors import BadInput
 from ..core.follow import Segment, automatic_follow
-from ..core.settings import Settings
+from ..core.settings import Settings, parse_frames
 from ..scene import sample
 from ..scene.sample import Steps
 from .target import sentences
@@ -97,8 +97,9 @@ def sampler_of(ob: Any, settings: Settings) -> sample.Sampler:
         frame_start=settings.frame_start,
         frame_end=settings.frame_end,
         samples=settings.samples,
-        preroll=settings.preroll,
+        preroll=0 if settings.loop else settings.preroll,
         rest_frame=settings.rest_frame,
+        missing=parse_frames(settings.missing_frames),
     )
 
 

@@ -12,7 +12,7 @@ from ..core.settings import Settings
 from ..core.store import Store
 from ..scene import playback, sample, setup, stack
 from ..scene.errors import SceneError
-from .bake import as_sample, make_shot
+from .bake import make_shot, samples_of
 from .body import follow_in_steps, sampler_of
 from .carried import add_passengers, choices_of
 from .target import Target, bake_root
@@ -62,7 +62,7 @@ def _check_store(ob: Any, entry: setup.Setup, target: Target, store: Store) -> s
             return f'The mesh, the follow weights or the settings of "{ob.name}" have changed: bake again.'
         if bakes.entries(shot) != manifest.passengers:
             return f'The passengers of "{ob.name}" have changed: bake again.'
-        changed = baking.check_inputs(store, shot, (as_sample(taken) for taken in sampler.frames()))
+        changed = baking.check_inputs(store, shot, samples_of(sampler))
     if changed is None:
         return None
     frame = shot.first_frame + changed[0] / settings.samples

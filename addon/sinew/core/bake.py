@@ -81,7 +81,7 @@ def bake(
         if old is not None and (taken == shot.samples or old.manifest.build == shot.build):
             enricher = _make_enricher(shot, old, clock, progress)
             store = _create(root, shot, identity, enricher, old.manifest.build)
-            _copy(old, store)
+            store.copy_from(old, _carried_over(old, shot))
         else:
             if old is not None:
                 # Frames of two builds are never mixed: all is computed anew from the samples that were drawn.
@@ -131,7 +131,7 @@ def _take_unchanged(
             mark is None
             or (mark.input, mark.result) != (sample_hash(sample), shot.result_key(sample))
             or mark.data != old.digest(index)
-            or index >= _carried_over(old.manifest.samples, shot.samples)
+            or index >= _carried_over(old, shot)
         ):
             return index, [sample]
         if progress:
@@ -139,15 +139,13 @@ def _take_unchanged(
     return shot.samples, []
 
 
-def _copy(old: Store, store: Store) -> None:
-    """Takes over what the old bake has of the same frames; those whose input differs fall when it is seen."""
-    store.copy_from(old, _carried_over(old.manifest.samples, store.manifest.samples))
-
-
-def _carried_over(old: int, new: int) -> int:
-    """How many samples of one range are those of another. The state of a sample has seen the one ahead, so the last
-    one that they share counts only if it is the last of both."""
-    return new if old == new else max(0, min(old, new) - 1)
+def _carried_over(old: Store, shot: Shot) -> int:
+    """How many samples of an old bake are those of a new one, if their input is. The state of a sample has seen the one
+    ahead, so the last one that two ranges share counts only if it is the last of both; a loop has seen all."""
+    before, now = old.manifest.samples, shot.samples
+    if before == now:
+        return now
+    return 0 if shot.settings.loop else max(0, min(before, now) - 1)
 
 
 class Engine(NamedTuple):

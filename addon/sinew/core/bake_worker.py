@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .beginning import Beginning, Cycle, close_cycle, find_cycle, settle
 from .errors import BadInput
 from .report import Clock
 from .shot import Floats, Sample, Shot, sample_hash
@@ -37,9 +38,12 @@ class Worker:
         self._available = taken  # samples that were taken in
         self._fitted = store.done  # samples that have a fit
         self._state = store.done  # samples that have a state, result and mark
-        self._fits: dict[int, Any] = {}  # the last few Fit objects, for their numbers
+        self._fits: dict[int, dict[str, float]] = {}  # numbers of the fits of this run
+        self._beginning: Beginning | None = None
+        self._cycle: Cycle | None = None
         self._keys: dict[int, str] = {}  # what the results of samples should depend on
         self._carriers: list[Any] = []
+        self._last: tuple[int, Any] | None = None
         self._free = shot.follow < 0.5
         self._exact = shot.follow >= 1.0
 
@@ -76,7 +80,7 @@ class Worker:
     def _void(self, index: int) -> None:
         """A sample has changed, or is damaged. The state before has seen it too."""
         self._fitted = min(self._fitted, index)
-        self._state = min(self._state, max(0, index - 1))
+        self._state = 0 if self.shot.settings.loop else min(self._state, max(0, index - 1))
         for before in range(self._state, index):
             mark = self.store.marks[before]
             if mark is not None:
@@ -107,6 +111,8 @@ class Worker:
     def _can_simulate(self) -> bool:
         if self._state >= min(self._fitted, self._available):
             return False
+        if self.shot.settings.loop:  # its beginning depends on its end
+            return self._fitted == self.shot.samples
         return self._state + 1 < self._fitted or self._fitted == self.shot.samples
 
     def _fit(self, index: int) -> None:
@@ -114,9 +120,7 @@ class Worker:
             guess = self.store.read("fitted", index - 1) if index > 0 else None
             fit = self.enricher.fit(self._world(index), guess)
         self.store.write("fitted", index, fit.positions)
-        self._fits[index] = fit
-        for old in [key for key in self._fits if key < index - 3]:
-            del self._fits[old]
+        self._fits[index] = _fit_numbers(fit)
         self._fitted = index + 1
 
     def _simulate(self, index: int) -> None:
@@ -125,33 +129,78 @@ class Worker:
         count = self.shot.samples
 
         def fitted(i: int) -> Floats | None:
+            if self._cycle is not None:
+                return store.read("fitted", self._cycle.index(i))
             return store.read("fitted", i) if 0 <= i < count else None
 
         numbers: dict[str, float] = {}
         with self.clock.stage("simulation"):
+            beginning = self._begin(index)
+            if self.cancelled.is_set() or self._state != index:
+                return
             if index == 0:
-                state = self.enricher.begin(fitted(0), fitted(1))
+                state = beginning.state
+                numbers["gap"] = float(beginning.gap is not None)
+                if self._cycle is not None:
+                    numbers |= {"cycles": float(beginning.cycles), "seam": beginning.seam}
             else:
                 window = (fitted(index - 2), fitted(index - 1), fitted(index), fitted(index + 1))
-                state, step = self.enricher.advance(self._stored_state(index - 1), window)
+                state, step = self.enricher.advance(self._state_before(index), window)
                 for name in ("restarted", "rounds", "substeps", "repaired", "fallbacks"):
                     numbers[name] = float(getattr(step, name))
-        store.write("simulated", index, state.positions)
+        positions = state.positions
+        if beginning.gap is not None and self._cycle is not None:
+            self._last = (index, state)  # the next one goes on from it, not from what is blended
+            positions = positions + self._cycle.blend(index) * beginning.gap
+        store.write("simulated", index, positions)
         store.write("velocity", index, state.velocities)
-        fit = self._fits.get(index)
-        if fit is None:
+        if index not in self._fits:
             # The fit of a kept sample whose state must be computed anew: its numbers come with it, its bits stay.
-            guess = fitted(index - 1)
-            fit = self.enricher.fit(self._world(index), guess)
-        numbers |= {"fit_rms": fit.rms, "fit_max": fit.max, "fit_rounds": fit.rounds}
+            guess = store.read("fitted", index - 1) if index > 0 else None
+            self._fits[index] = _fit_numbers(self.enricher.fit(self._world(index), guess))
+        numbers |= self._fits[index]
         fit_inverted = _inverted(store.read("fitted", index), self.enricher.cage.tets)
-        inverted = _inverted(state.positions, self.enricher.cage.tets)
+        inverted = _inverted(positions, self.enricher.cage.tets)
         numbers["fit_inverted"] = float(fit_inverted.sum())
         numbers["inverted"] = float(inverted.sum())
         numbers["inverted_only"] = float((inverted & ~fit_inverted).sum())
         self._write_result(index, numbers)
         self._state = index + 1
         self.computed += 1
+
+    def _begin(self, index: int) -> Beginning:
+        """How the simulation begins: looked for once, also by a bake that is continued, where a cycle asks for it."""
+        settings = self.shot.settings
+        if self._beginning is None:
+
+            def fitted(i: int) -> Floats:
+                return self.store.read("fitted", i)
+
+            def go_on() -> bool:
+                return not self.cancelled.is_set()
+
+            if settings.loop:
+                self._cycle = find_cycle(fitted, self.shot.samples, self.enricher.size)
+                first = self.store.marks[0]
+                if index > 0 and first is not None and first.numbers.get("gap") == 0.0:
+                    self._beginning = Beginning(None)  # found before the interruption, and closed
+                else:
+                    self._beginning = close_cycle(self.enricher, fitted, self._cycle, go_on)
+                if self._beginning.gap is not None and index > self._cycle.blended_from:
+                    # What is stored there is blended and cannot be continued.
+                    self._state = self._cycle.blended_from
+                    self.store.void_from(self._state)
+            elif index == 0 and settings.start == "settled" and self.shot.samples > 1:
+                self._beginning = settle(self.enricher, fitted, go_on)
+            else:
+                second = fitted(1) if self.shot.samples > 1 else None
+                self._beginning = Beginning(self.enricher.begin(fitted(0), second))
+        return self._beginning
+
+    def _state_before(self, index: int) -> Any:
+        if self._last is not None and self._last[0] == index - 1:
+            return self._last[1]
+        return self._stored_state(index - 1)
 
     def _stored_state(self, index: int) -> StoredState:
         return StoredState(self.store.read("simulated", index), self.store.read("velocity", index))
@@ -205,6 +254,10 @@ class Worker:
         """The input in world metres: of the body, or of `passenger_0_` and so on."""
         matrix = self.store.read(f"{name}matrix", index)
         return _transform(matrix, self.store.read(f"{name}input", index).astype(np.float64))
+
+
+def _fit_numbers(fit: Any) -> dict[str, float]:
+    return {"fit_rms": fit.rms, "fit_max": fit.max, "fit_rounds": fit.rounds}
 
 
 def _transform(matrix: Floats, points: Floats) -> Floats:

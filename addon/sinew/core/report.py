@@ -131,6 +131,7 @@ def build_report(shot: Shot, store: Store, enricher: Any, clock: Clock) -> dict[
         "substeps": {"total": int(sum(column("substeps"))), "max": int(max(column("substeps"), default=0))},
         "fallbacks": int(sum(column("fallbacks"))),
         "restarts": [_frame(shot, index) for index, value in enumerate(column("restarted")) if value],
+        "loop": _loop(marks) if shot.settings.loop else None,
         "seconds": {**{name: round(value, 4) for name, value in clock.seconds.items()}, "total": round(clock.total, 4)},
         "peak_memory": peak_memory(),
         "settings": shot.settings.as_dict(),
@@ -193,6 +194,11 @@ def _warnings(shot: Shot, report: dict[str, Any], repaired: list[float]) -> list
     if report["restarts"]:
         shown = ", ".join(f"{frame:g}" for frame in report["restarts"][:10])
         found.append(f"The animation jumps at frame {shown}: the simulation started anew there.")
+    if report["loop"] and report["loop"]["blended"]:
+        found.append(
+            f"The loop did not close within {report['loop']['cycles']} cycles and was blended "
+            f"({report['loop']['seam_relative']:.2%} of size were left): shorten settle, or choose a longer cycle."
+        )
     only = report["inverted_tets"]["samples_simulated_only"]
     if only:
         found.append(f"Some flesh turns inside out in {only} samples: raise jiggle, or set a maximum_offset.")
@@ -205,6 +211,16 @@ def _warnings(shot: Shot, report: dict[str, Any], repaired: list[float]) -> list
     if report["fit_error"]["rms_relative"] > 0.02:
         found.append("The cage follows the mesh poorly: raise the resolution, or set rest_frame to a typical pose.")
     return found
+
+
+def _loop(marks: list[dict[str, float]]) -> dict[str, Any]:
+    """How a loop was closed."""
+    first = marks[0] if marks else {}
+    return {
+        "cycles": int(first.get("cycles", 0)),
+        "seam_relative": first.get("seam", 0.0),
+        "blended": first.get("gap", 0.0) > 0.0,
+    }
 
 
 def _frame(shot: Shot, index: int) -> float:

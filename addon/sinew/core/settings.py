@@ -95,6 +95,19 @@ class Settings:
         low=0,
         high=1000,
     )
+    start: str = _setting(
+        "moving",
+        "How flesh begins: moving with the animation, or settled in the first pose (it hangs already where it sags)",
+        choices=("moving", "settled"),
+    )
+    loop: bool = _setting(
+        False,
+        "The frames are one cycle of a loop, on the spot: the flesh ends as it began and repeats without a jump",
+    )
+    missing_frames: str = _setting(
+        "",
+        "Broken or missing frames of the animation, such as 12, 15-18: they are bridged from those around them",
+    )
     detail: bool = _setting(
         True,
         "Keep wrinkles and edges that are finer than the cage. Off smooths noisy scans, and nothing follows exactly",
@@ -153,6 +166,7 @@ class Settings:
         for field in dataclasses.fields(self):
             # Frozen: the checked value, with an int made a float where one is meant, goes in once, here.
             object.__setattr__(self, field.name, _checked(field, getattr(self, field.name)))
+        parse_frames(self.missing_frames)
         if self.frame_start is not None and self.frame_end is not None and self.frame_end < self.frame_start:
             raise BadInput(
                 f"The frame range {self.frame_start} to {self.frame_end} is empty: set frame_end to "
@@ -185,6 +199,25 @@ def field_of(key: str) -> dataclasses.Field[Any]:
         return fields[key]
     close = difflib.get_close_matches(key, fields, n=1, cutoff=0.0)
     raise BadInput(f'There is no setting "{key}": did you mean "{close[0]}"? See --help for all of them.')
+
+
+def parse_frames(text: str) -> frozenset[int]:
+    """Frames written as 12, 15-18; a sentence where they are not."""
+    found: set[int] = set()
+    for part in text.replace(";", ",").split(","):
+        first, dash, last = part.strip().lstrip("-").partition("-")
+        sign = -1 if part.strip().startswith("-") else 1
+        if not part.strip():
+            continue
+        try:
+            begin = sign * int(first)
+            end = int(last) if dash else begin
+        except ValueError:
+            raise BadInput(f'"{part.strip()}" names no frames: write missing frames as 12, 15-18.') from None
+        if end < begin or end - begin > 100_000:
+            raise BadInput(f'"{part.strip()}" is no range of frames: write missing frames as 12, 15-18.')
+        found.update(range(begin, end + 1))
+    return frozenset(found)
 
 
 def values_from_text(pairs: Iterable[str]) -> dict[str, Any]:

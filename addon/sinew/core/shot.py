@@ -16,7 +16,7 @@ Floats = npt.NDArray[np.float64]
 
 # These change the result of a simulation, not the simulation; the input's hashes speak for the range.
 _RESULT_SETTINGS = ("amount", "maximum_offset", "detail")
-_RANGE_SETTINGS = ("frame_start", "frame_end", "follow_group", "rest_frame", "gravity")
+_RANGE_SETTINGS = ("frame_start", "frame_end", "follow_group", "rest_frame", "gravity", "missing_frames")
 _OTHER_SETTINGS = ("passengers", "preview_resolution", "preview_frames")  # of no influence on the body's motion
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import difflib
-from collections.abc import Generator, Iterator
+from collections.abc import Collection, Generator, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -142,6 +142,7 @@ class Sampler:
         samples: int = 1,
         preroll: int = 0,
         rest_frame: int | None = None,
+        missing: Collection[int] = (),
     ) -> None:
         scene = bpy.context.scene
         self.ob = ob
@@ -151,6 +152,7 @@ class Sampler:
         self.frame_end = scene.frame_end if frame_end is None else frame_end
         self.samples = samples
         self.rest_frame = rest_frame
+        self.missing = frozenset(missing)
         if self.frame_end < self.frame_start:
             raise SceneError(
                 f"The frame range {self.frame_start} to {self.frame_end} is empty: set frame_start and frame_end."
@@ -203,9 +205,12 @@ class Sampler:
         return (x, y, z)
 
     def frames(self) -> Iterator[tuple[int, npt.NDArray[np.float32], Floats, float, list[Taken]]]:
-        """All samples in order: index, local positions, matrix to world metres, amount, and the passengers."""
+        """All samples in order: index, local positions, matrix to world metres, amount, and the passengers. Those of
+        missing frames are left out."""
         for index in range(self.count):
             frame = self.first_frame + index // self.samples
+            if frame in self.missing:
+                continue
             bpy.context.scene.frame_set(frame, subframe=(index % self.samples) / self.samples)
             when = f"frame {frame}"
             positions, matrix = self.body.now(when)

@@ -183,8 +183,13 @@ class SINEW_PT_frames(OfSetup, bpy.types.Panel):
         layout, item = self.columns(context)
         for name in ("frame_start", "frame_end"):
             _draw_optional(layout, item, name)
-        layout.prop(item, "preroll")
+        layout.prop(item, "loop")
+        column = layout.column()
+        column.active = not item.loop  # a loop begins where it ends
+        column.prop(item, "preroll")
+        column.prop(item, "start")
         layout.row().prop(item, "samples", expand=True)
+        layout.prop(item, "missing_frames")
 
 
 class SINEW_PT_preview(OfSetup, bpy.types.Panel):

@@ -1,0 +1,119 @@
+"""The state in which a simulation begins: in motion, settled in the first pose, or where a cycle closes.
+
+A cycle is simulated over and over until its end meets its beginning. Where it does not within the cycles that it is
+given, the rest is told as a gap, to be blended over the end of the cycle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .errors import BadInput
+
+Floats = npt.NDArray[np.float64]
+Fitted = Callable[[int], Floats]
+
+_MOST_CYCLES = 20
+_CLOSED = 5e-4  # of size: how near the end of a cycle comes to its beginning
+_SAME = 2e-3  # of size: the last sample repeats the first one
+_JUMP = 4.0  # times the largest step beside it: the input does not come back to its beginning
+_BLENDED = 0.25  # share of a cycle over which a gap is blended
+
+
+@dataclass(frozen=True)
+class Cycle:
+    """Samples 0..period-1, after which the input begins anew; `count` samples are asked for."""
+
+    period: int
+    count: int
+
+    def index(self, i: int) -> int:
+        return i % self.period
+
+    def blend(self, i: int) -> float:
+        """How much of a gap sample `i` takes, 0 to 1, so that the last one meets the first."""
+        start = (1.0 - _BLENDED) * self.period
+        t = min(max((i - start) / (self.period - start), 0.0), 1.0)
+        return t * t * (3.0 - 2.0 * t)
+
+    @property
+    def blended_from(self) -> int:
+        """The first sample that takes some of a gap."""
+        return int((1.0 - _BLENDED) * self.period)
+
+
+@dataclass(frozen=True)
+class Beginning:
+    state: Any  # of the first sample
+    cycles: int = 0  # simulated before the one that is kept
+    seam: float = 0.0  # how far the end of a cycle is from its beginning, as a fraction of size
+    gap: Floats | None = None  # (n, 3) to be blended over the end, where the seam is too wide
+
+
+def find_cycle(fitted: Fitted, count: int, size: float) -> Cycle:
+    """How the samples repeat; a sentence where they do not."""
+    if count < 4:
+        raise BadInput("A loop needs at least four frames: lengthen the range, or turn loop off.")
+    closing = _rms(fitted(count - 1) - fitted(0))
+    if closing < _SAME * size:
+        return Cycle(count - 1, count)
+    beside = max(_rms(fitted(count - 1) - fitted(count - 2)), _rms(fitted(1) - fitted(0)), _SAME * size)
+    if closing > _JUMP * beside:
+        raise BadInput(
+            "The animation does not come back to where it begins, so it is no loop: choose the frames of one cycle (a "
+            "walk must be on the spot), or turn loop off."
+        )
+    return Cycle(count, count)
+
+
+def close_cycle(enricher: Any, fitted: Fitted, cycle: Cycle, go_on: Callable[[], bool]) -> Beginning:
+    """Simulates cycles until one ends as it began. `go_on` is asked before every step; where it says no, the beginning
+    so far comes back and is not to be used."""
+
+    def at(i: int) -> Floats:
+        return fitted(cycle.index(i))
+
+    state = enricher.begin(at(0), at(1))
+    seam, gap = np.inf, None
+    for cycles in range(1, _MOST_CYCLES + 1):
+        before = state.positions
+        for i in range(cycle.period):
+            if not go_on():
+                return Beginning(state)
+            state, _ = enricher.advance(state, (at(i - 1), at(i), at(i + 1), at(i + 2)))
+        gap = before - state.positions
+        seam = float(np.linalg.norm(gap, axis=1).max() / enricher.size)
+        if seam < _CLOSED:
+            return Beginning(state, cycles, seam)
+    # One cycle more tells what the kept one will leave open.
+    first = state
+    for i in range(cycle.period):
+        if not go_on():
+            return Beginning(state)
+        state, _ = enricher.advance(state, (at(i - 1), at(i), at(i + 1), at(i + 2)))
+    gap = first.positions - state.positions
+    return Beginning(first, _MOST_CYCLES, float(np.linalg.norm(gap, axis=1).max() / enricher.size), gap)
+
+
+def settle(enricher: Any, fitted: Fitted, go_on: Callable[[], bool]) -> Beginning:
+    """Holds the first pose until the flesh has come to rest in it, then moves on with the input."""
+    pose = fitted(0)
+    state = enricher.begin(pose, pose)
+    for _ in range(int(np.ceil(3.0 * enricher.settings.settle / enricher.interval)) + 1):
+        if not go_on():
+            break
+        before = state.positions
+        state, _step = enricher.advance(state, (pose, pose, pose, pose))
+        if np.abs(state.positions - before).max() < 1e-5 * enricher.size:
+            break
+    moving = enricher.begin(pose, fitted(1)).velocities
+    return Beginning(type(state)(state.positions, moving))
+
+
+def _rms(rows: Floats) -> float:
+    return float(np.sqrt((rows**2).sum() / len(rows)))

@@ -1,0 +1,178 @@
+"""How a bake begins and ends: loops that close, settled starts, missing frames; with the real engine on a small bar."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from bodies import box_surface
+from sinew.core import bake
+from sinew.core.errors import BadInput, Cancelled
+from sinew.core.missing import bridge
+from sinew.core.settings import Settings, parse_frames
+from sinew.core.shot import Carried, Sample, Shot
+from sinew.core.store import Store
+
+REST, TRIANGLES = box_surface((10, 3, 3), (1.0, 0.2, 0.2))
+PERIOD = 16
+EYE = np.eye(4)
+
+
+def shake(index: int) -> Any:
+    return (0.0, 0.0, 0.15 * np.sin(2 * np.pi * index / PERIOD))
+
+
+def run_away(index: int) -> Any:
+    return (0.0, 0.5 * index, 0.0)
+
+
+def samples(count: int, move: Callable[[int], Any] = shake) -> Iterator[Sample]:
+    for index in range(count):
+        yield Sample(index, (REST + np.array(move(index))).astype(np.float32), EYE)
+
+
+def make_shot(count: int, **settings: Any) -> Shot:
+    values = {"resolution": 8, "jiggle": 4.0, "settle": 0.6, "keep_pose": 1.0, **settings}
+    return Shot(
+        rest=REST,
+        triangles=TRIANGLES,
+        follow=(REST[:, 0] < 0.15).astype(float),
+        settings=Settings().replace(values),
+        samples=count,
+        first_frame=1,
+        frame_start=1,
+        frame_end=count,
+        frame_rate=24.0,
+        gravity=(0.0, 0.0, -9.81),
+        owner_file="a.blend",
+        owner_object="Bar",
+    )
+
+
+def baked(outcome: bake.Outcome) -> Any:
+    with Store.open(outcome.folder.parent, outcome.id) as store:
+        return np.array([store.read_result(index) for index in range(store.manifest.samples)])
+
+
+def seam(result: Any, count: int) -> float:
+    """How unlike the flesh is to itself one period later, as a fraction of size; and how the plain start would be."""
+    offset = result - np.array([sample.positions for sample in samples(count)])
+    following = 2.0 * offset[-1] - offset[-2]  # where the last step leads
+    first = offset[0] if count == PERIOD else offset[1]
+    return float(np.abs(following - first).max())
+
+
+@pytest.mark.parametrize("count", [PERIOD, PERIOD + 1])
+def test_a_loop_ends_as_it_begins_whether_its_last_frame_repeats_the_first_or_not(tmp_path: Path, count: int) -> None:
+    outcome = bake.bake(make_shot(count, loop=True), samples(count), tmp_path)
+    told = outcome.report["loop"]
+    assert told["seam_relative"] < 1e-3 and not told["blended"] and 1 <= told["cycles"] <= 20
+    result = baked(outcome)
+    assert np.abs(result - np.array([s.positions for s in samples(count)])).max() > 0.02  # it does move
+    plain = baked(bake.bake(make_shot(count), samples(count), tmp_path / "plain"))
+    assert seam(result, count) < 0.4 * seam(plain, count)
+    if count > PERIOD:
+        assert np.abs(result[-1] - result[0]).max() < 1e-3
+
+
+def test_a_loop_is_that_of_an_endless_simulation(tmp_path: Path) -> None:
+    cycles = 8
+    count = cycles * PERIOD
+    endless = baked(bake.bake(make_shot(count), samples(count), tmp_path / "endless"))
+    loop = baked(bake.bake(make_shot(PERIOD, loop=True), samples(PERIOD), tmp_path / "loop"))
+    assert np.abs(endless[-PERIOD - 2 : -2] - np.roll(loop, 2, axis=0)).max() < 2e-3
+
+
+def test_a_loop_that_does_not_close_is_blended_and_told(tmp_path: Path, monkeypatch: Any) -> None:
+    from sinew.core import beginning
+
+    monkeypatch.setattr(beginning, "_MOST_CYCLES", 2)
+    count = PERIOD + 1
+    outcome = bake.bake(make_shot(count, loop=True, settle=10.0), samples(count), tmp_path)
+    assert outcome.report["loop"]["blended"] and outcome.report["loop"]["seam_relative"] > 1e-3
+    assert any("blended" in warning for warning in outcome.report["warnings"])
+    result = baked(outcome)
+    assert np.abs(result[-1] - result[0]).max() < 1e-4
+
+
+@pytest.mark.parametrize("stop", [3, 14])
+def test_an_interrupted_loop_goes_on_with_the_same_bits(tmp_path: Path, monkeypatch: Any, stop: int) -> None:
+    from sinew.core import bake_worker, beginning
+
+    monkeypatch.setattr(beginning, "_MOST_CYCLES", 2)
+    shot = make_shot(PERIOD, loop=True, settle=10.0)  # blended, which is the hard case
+    whole = baked(bake.bake(shot, samples(PERIOD), tmp_path / "whole"))
+    simulate = bake_worker.Worker._simulate
+
+    def interrupted(self: Any, index: int) -> None:
+        if index == stop:
+            raise Cancelled("Stopped")
+        simulate(self, index)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(bake_worker.Worker, "_simulate", interrupted)
+        with pytest.raises(Cancelled):
+            bake.bake(shot, samples(PERIOD), tmp_path / "parts")
+    assert np.array_equal(whole, baked(bake.bake(shot, samples(PERIOD), tmp_path / "parts")))
+
+
+def test_what_does_not_come_back_is_no_loop(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="no loop"):
+        bake.bake(make_shot(8, loop=True), samples(8, run_away), tmp_path)
+    with pytest.raises(BadInput, match="four frames"):
+        bake.bake(make_shot(3, loop=True), samples(3), tmp_path)
+
+
+def test_a_settled_start_hangs_already(tmp_path: Path) -> None:
+    """With Keep Pose off the bar sags: from a plain start it falls first, from a settled one it stays."""
+    moved = {}
+    for start in ("moving", "settled"):
+        shot = make_shot(12, keep_pose=0.0, start=start)
+        result = baked(bake.bake(shot, samples(12, lambda _: (0.0, 0.0, 0.0)), tmp_path / start))
+        moved[start] = float(np.abs(np.diff(result[:, :, 2], axis=0)).max())
+        sag = float((REST[:, 2] - result[-1, :, 2]).max())
+        assert start == "moving" or sag > 0.005
+    assert moved["settled"] < 0.1 * moved["moving"]
+
+
+def test_frames_are_named_by_numbers_and_ranges() -> None:
+    assert parse_frames("12, 15-18;20") == {12, 15, 16, 17, 18, 20}
+    assert parse_frames("") == set() and parse_frames("-3") == {-3}
+    for wrong in ("x", "5-3", "1-2-3", "4.5"):
+        with pytest.raises(BadInput, match="12, 15-18"):
+            Settings().replace({"missing_frames": wrong})
+
+
+def bridged(missing: set[int], count: int, move: Callable[[int], Any]) -> Any:
+    good = (sample for sample in samples(count, move) if sample.index not in missing)
+    return list(bridge(good, count))
+
+
+def test_missing_frames_are_bridged_smoothly_and_the_ends_are_held() -> None:
+    def throw(index: int) -> Any:
+        return (0.3 * index, 0.0, 0.02 * index * (20 - index))
+
+    for missing in ({4}, {3, 4, 5}, {2, 3, 7, 8}, {9, 11}):
+        found = bridged(missing, 14, throw)
+        assert [sample.index for sample in found] == list(range(14))
+        for one, true in zip(found, samples(14, throw), strict=True):
+            assert np.abs(one.positions - true.positions).max() < (0.12 if one.index in missing else 1e-12)
+        heights = np.array([sample.positions[0, 2] for sample in found])
+        assert np.abs(np.diff(heights, 2)).max() < 0.15  # no kink
+    found = bridged({0, 1, 13}, 14, throw)
+    assert np.array_equal(found[0].positions, found[2].positions)
+    assert np.array_equal(found[13].positions, found[12].positions)
+
+
+def test_passengers_are_bridged_too() -> None:
+    given = [
+        Sample(i, REST.astype(np.float32), EYE, 1.0, (Carried(np.full((2, 3), i, np.float32), (1.0 + i) * EYE),))
+        for i in (0, 1, 2, 5, 6, 7)
+    ]
+    found = list(bridge(given, 8))
+    for i, sample in itertools.islice(enumerate(found), 8):
+        assert np.allclose(sample.carried[0].positions, i) and np.allclose(sample.carried[0].matrix, (1.0 + i) * EYE)
