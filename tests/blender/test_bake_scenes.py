@@ -178,3 +178,49 @@ def test_a_linked_and_overridden_character_keeps_its_bake_in_the_shot(tmp_path: 
     assert added > 1e-3
     checked = run("check", shot)
     assert checked.returncode == 0 and "Arm: good" in checked.stdout, checked.stdout + checked.stderr
+
+
+def add_group(ob: Any, name: str, inside: Any) -> None:
+    group = ob.vertex_groups.new(name=name)
+    group.add([vertex.index for vertex in ob.data.vertices if inside(vertex.co)], 1.0, "REPLACE")
+
+
+def test_groups_say_what_carries_input_and_what_is_rigid(tmp_path: Path) -> None:
+    ob = scenes.build_two_bone_arm(frames=8)
+    add_group(ob, "good", lambda co: co.x < 0.3 or co.x > 0.4)
+    add_group(ob, "claw", lambda co: co.x > 0.9)
+    given = shown_at(ob, 6)
+    values = {**QUICK, "resolution": 12, "simulate": False, "track_group": "good", "rigid_group": "claw"}
+    outcome = bake_here(ob, tmp_path, values)
+    result = baked_samples(outcome.folder)[5]
+    rest = np.array([vertex.co for vertex in ob.data.vertices])
+    claw, hidden = rest[:, 0] > 0.9, (rest[:, 0] >= 0.3) & (rest[:, 0] <= 0.4)
+    plain = ~claw & ~hidden
+    assert np.abs(result[plain] - given[plain]).max() < 2e-6
+    assert 1e-5 < np.abs(result[hidden] - given[hidden]).max() < 0.03
+
+    def distances(points: Any) -> Any:
+        return np.linalg.norm(points[:, None] - points[None], axis=2)
+
+    assert np.abs(distances(result[claw]) - distances(rest[claw])).max() < 1e-6
+    with pytest.raises(BadInput, match="no such"):
+        bake_here(ob, tmp_path, {**values, "track_group": "no such"})
+
+
+def test_a_loop_repeats_and_missing_frames_are_bridged(tmp_path: Path) -> None:
+    ob = scenes.build_cantilever(frames=24)
+    bone = ob.parent.pose.bones["root"]
+    for frame in range(1, 26):
+        bone.location = (0.0, 0.0, 0.1 * np.sin(2 * np.pi * (frame - 1) / 24))
+        bone.keyframe_insert("location", frame=frame)
+    bpy.context.scene.frame_end = 25
+    values = {**QUICK, "resolution": 10, "follow_group": "follow", "settle": 0.5, "loop": True}
+    outcome = bake_here(ob, tmp_path, values)
+    result = baked_samples(outcome.folder)
+    assert outcome.report["loop"]["seam_relative"] < 1e-3
+    assert np.abs(result[0] - result[-1]).max() < 1e-3 and np.abs(result[6] - result[18]).max() > 0.02
+    # A frame that is broken is not looked at.
+    bone.location = (0.0, 0.0, 50.0)
+    bone.keyframe_insert("location", frame=9)
+    bridged = baked_samples(bake_here(ob, tmp_path, {**values, "missing_frames": "9"}).folder)
+    assert np.abs(bridged - result).max() < 0.02

@@ -44,6 +44,7 @@ class FakeEnricher:
         *,
         gravity: Any,
         cage: Any,
+        parts: Any = None,
         monitor: Any = None,
     ) -> None:
         tet = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])

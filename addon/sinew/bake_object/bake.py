@@ -16,7 +16,7 @@ from ..core.settings import Settings
 from ..core.shot import Carried, Passenger, Sample, Shot
 from ..core.store import result_names
 from ..scene import fingerprint, sample, setup
-from .body import FOLLOW_GROUP, follow_group, follow_in_steps, sampler_of
+from .body import FOLLOW_GROUP, follow_group, follow_in_steps, parts_in_steps, sampler_of
 from .carried import add_passengers, choices_of
 from .play import detach_strangers, play
 from .target import Target, sentences
@@ -65,12 +65,13 @@ class ObjectBake:
         with self.clock.stage("rest"), sentences():
             rest = yield from self._sampler.rest_in_steps()
             follow = yield from follow_in_steps(self._sampler, rest, self._used, make_group=True)
+            parts = yield from parts_in_steps(self._sampler, rest, self._used)
             self._choices = choices_of(self._sampler.ob, setup.current_scene(), self.settings)
             carried = yield from add_passengers(self._sampler, self._choices)
             self._carried = {choice.id: choice.object.name for choice, _ in carried}
             passengers = [passenger for _, passenger in carried]
             self.shot = make_shot(self._sampler, rest, follow, self._used, self.target, self.setup_id, passengers)
-            self.shot = dataclasses.replace(self.shot, is_preview=self.is_preview)
+            self.shot = dataclasses.replace(self.shot, is_preview=self.is_preview, **parts)
             subjects = (self._sampler.body, *self._sampler.passengers)
             self._places = [subject.place for subject in subjects]
             self._vertices = [len(subject.ob.data.vertices) for subject in subjects]

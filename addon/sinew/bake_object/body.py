@@ -11,6 +11,7 @@ import numpy as np
 
 from ..core.errors import BadInput
 from ..core.follow import Segment, automatic_follow
+from ..core.parts import make_parts
 from ..core.settings import Settings, parse_frames
 from ..scene import sample
 from ..scene.sample import Steps
@@ -89,6 +90,16 @@ def follow_in_steps(sampler: sample.Sampler, rest: sample.Rest, settings: Settin
         # Read back from the evaluated mesh, also what was just written: the next bake starts from the same bits.
         follow = yield from sampler.group_in_steps(group)
     return sharpened(follow)
+
+
+def parts_in_steps(sampler: sample.Sampler, rest: sample.Rest, settings: Settings) -> Steps[dict[str, Any]]:
+    """What the groups of tracked and rigid vertices say, as values of a shot; nothing without such groups."""
+    if not settings.track_group and not settings.rigid_group:
+        return {}
+    tracked = (yield from sampler.group_in_steps(settings.track_group)) if settings.track_group else None
+    rigid = (yield from sampler.group_in_steps(settings.rigid_group)) if settings.rigid_group else None
+    parts = make_parts(tracked, rigid, len(rest.positions), rest.edges)
+    return {"tracked": parts.tracked, "rigid": parts.rigid}
 
 
 def sampler_of(ob: Any, settings: Settings) -> sample.Sampler:

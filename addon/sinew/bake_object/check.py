@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,7 +14,7 @@ from ..core.store import Store
 from ..scene import playback, sample, setup, stack
 from ..scene.errors import SceneError
 from .bake import make_shot, samples_of
-from .body import follow_in_steps, sampler_of
+from .body import follow_in_steps, parts_in_steps, sampler_of
 from .carried import add_passengers, choices_of
 from .target import Target, bake_root
 
@@ -53,7 +54,9 @@ def _check_store(ob: Any, entry: setup.Setup, target: Target, store: Store) -> s
         rest = sampler.rest()
         follow = sample.finished(follow_in_steps(sampler, rest, settings, make_group=False))
         carried = sample.finished(add_passengers(sampler, choices_of(ob, setup.current_scene(), settings)))
+        parts = sample.finished(parts_in_steps(sampler, rest, settings))
         shot = make_shot(sampler, rest, follow, settings, target, entry.id, [passenger for _, passenger in carried])
+        shot = dataclasses.replace(shot, **parts)
         if len(shot.rest) != manifest.vertices:
             return f'"{ob.name}" has {len(shot.rest)} vertices and its bake {manifest.vertices}: bake again.'
         if shot.samples != manifest.samples or shot.first_frame != manifest.first_frame:

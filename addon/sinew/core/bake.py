@@ -26,6 +26,7 @@ from . import bakes
 from . import store as stores
 from .bake_worker import Worker
 from .errors import Cancelled, OutOfMemory
+from .parts import Parts
 from .report import Clock, build_report
 from .shot import Carried, Sample, Shot, sample_hash
 from .store import Manifest, Store
@@ -188,7 +189,7 @@ def _make_enricher(shot: Shot, store: Store | None, clock: Clock, progress: Prog
     with clock.stage("cage"), concurrent.futures.ThreadPoolExecutor(1, "sinew cage") as pool:
         future = pool.submit(
             engine.enricher, shot.rest, shot.triangles, shot.follow, shot.settings, shot.sample_rate,
-            gravity=shot.gravity, cage=cage, monitor=monitor,
+            gravity=shot.gravity, cage=cage, parts=_parts(shot), monitor=monitor,
         )  # fmt: skip
         try:
             while concurrent.futures.wait([future], timeout=0.1).not_done:
@@ -199,6 +200,12 @@ def _make_enricher(shot: Shot, store: Store | None, clock: Clock, progress: Prog
         except KeyboardInterrupt:
             monitor.cancel()
             raise Cancelled("Stopped while the cage was built: no frame is finished yet, bake again.") from None
+
+
+def _parts(shot: Shot) -> Parts | None:
+    if shot.tracked is None or shot.rigid is None:
+        return None
+    return Parts(shot.tracked, shot.rigid)
 
 
 def _create(root: Path, shot: Shot, identity: str, enricher: Any, build: str) -> Store:

@@ -16,9 +16,11 @@ import numpy.typing as npt
 
 from .cage import Cage, build_cage
 from .carry import Carrier
+from .completion import Completion
 from .errors import BadInput
 from .follow import automatic_follow
 from .native import module
+from .parts import Parts
 from .settings import Settings
 from .shot import Passenger
 
@@ -78,8 +80,10 @@ class Enricher:
         *,
         gravity: tuple[float, float, float] = (0.0, 0.0, -9.81),
         cage: Cage | None = None,
+        parts: Parts | None = None,
         monitor: Any = None,
     ) -> None:
+        """`parts` says which vertices carry input and which are rigid; None: all carry input, and none is rigid."""
         self.settings = settings or Settings()
         if not (np.isfinite(frame_rate) and frame_rate > 0.0):
             raise BadInput(f"The frame rate is {frame_rate}: give a number of frames a second.")
@@ -104,9 +108,20 @@ class Enricher:
         )
         if len(self.cage.binding) != len(rest):
             raise BadInput("The cage carries another number of vertices than the mesh has: build the cage again.")
+        self._completion = None
+        seen = areas
+        if parts is not None and not parts.is_plain:
+            if not parts.tracked.any():
+                raise BadInput("No vertex carries input: paint some into the group of tracked vertices.")
+            self._completion = Completion(self.cage, rest, parts)
+            seen = np.where(parts.tracked, areas, 0.0)
         self._fit = module.Fit(
-            self.cage.native, areas, smoothing=self.settings.smoothing, size=self.size, energy=self.settings.energy
+            self.cage.native, seen, smoothing=self.settings.smoothing, size=self.size, energy=self.settings.energy
         )
+        self._simulation: Any = None
+        self._substeps = 0
+        if not self.settings.simulate:
+            return
         self._simulation = module.Enrich(
             self.cage.native,
             areas,
@@ -129,13 +144,14 @@ class Enricher:
             energy=self.settings.energy,
             monitor=monitor,
         )
-        self._substeps: int = self._simulation.summary()["substeps"]
+        self._substeps = self._simulation.summary()["substeps"]
 
     def fit(self, surface: Any, guess: Any = None) -> Fit:
         """The cage that carries `surface` (t, 3) best; `guess`: the fit of the frame before, None for the first."""
         first = guess is None
         positions = np.zeros_like(self.cage.vertices) if first else np.array(guess, np.float64, order="C")
-        numbers = self._fit.frame(np.ascontiguousarray(surface, np.float64), first, positions)
+        seen = self._completion.input(surface) if self._completion is not None else surface
+        numbers = self._fit.frame(np.ascontiguousarray(seen, np.float64), first, positions)
         return Fit(positions, *numbers)
 
     def begin(self, fitted: Floats, fitted_next: Floats | None = None) -> State:
@@ -146,6 +162,8 @@ class Enricher:
     def advance(self, state: State, window: Window) -> tuple[State, Step]:
         """From frame i to i + 1, with window = (fitted[i-1] or None, fitted[i], fitted[i+1], fitted[i+2] or None)."""
         before, begin, end, after = window
+        if self._simulation is None:  # only fitted
+            return self.begin(end, after), Step()
         if self._is_cut(before, begin, end, after):
             return self.begin(end, after), Step(restarted=True)
         # the curve must not bend towards the far side of a neighbouring cut
@@ -174,7 +192,7 @@ class Enricher:
         detail = sampled if self.settings.detail else None
         moved = self.moved(fitted, simulated, amount)
         module.apply_detail(self.cage.native, np.ascontiguousarray(fitted), moved, detail, result)
-        return result
+        return result if self._completion is None else self._completion.apply(moved, result)
 
     def carrier(self, passenger: Passenger, fitted: Floats) -> Carrier:
         """What carries a passenger, given the fitted cage of the first sample."""
@@ -192,7 +210,9 @@ class Enricher:
 
     def cage_weights(self) -> Floats:
         """The follow weight of every cage vertex; 1 follows exactly."""
-        weights = np.empty(len(self.cage.vertices))
+        weights = np.ones(len(self.cage.vertices))
+        if self._simulation is None:
+            return weights
         self._simulation.cage_weights(weights)
         return weights
 
@@ -202,7 +222,7 @@ class Enricher:
             "tets": len(self.cage.tets),
             "cage_vertices": len(self.cage.vertices),
             "min_dihedral": self.cage.min_dihedral,
-            **self._simulation.summary(),
+            **(self._simulation.summary() if self._simulation is not None else {}),
         }
 
     def _is_cut(self, before: Floats | None, begin: Floats, end: Floats, after: Floats | None) -> bool:

@@ -70,6 +70,17 @@ class Settings:
         "Vertex group that says what moves: 1 follows the animation exactly, 0 swings freely. Empty is automatic, by "
         "the bones and the thickness of the mesh",
     )
+    track_group: str = _setting(
+        "",
+        "Vertex group of what the animation is right about; the rest is completed by the flesh around it: inner lips, "
+        "the inside of a mouth. Empty is everything",
+    )
+    rigid_group: str = _setting(
+        "", "Vertex group of parts that keep their shape, each piece by itself: teeth, eyes, buttons, claws"
+    )
+    simulate: bool = _setting(
+        True, "Off: nothing swings, the mesh is only fitted, completed and kept rigid where groups ask for it"
+    )
     passengers: bool = _setting(
         True, "Clothes, eyes, teeth and hair that hang on the same armature move with the flesh of the body"
     )

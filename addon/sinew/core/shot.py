@@ -17,7 +17,8 @@ Floats = npt.NDArray[np.float64]
 # These change the result of a simulation, not the simulation; the input's hashes speak for the range.
 _RESULT_SETTINGS = ("amount", "maximum_offset", "detail")
 _RANGE_SETTINGS = ("frame_start", "frame_end", "follow_group", "rest_frame", "gravity", "missing_frames")
-_OTHER_SETTINGS = ("passengers", "preview_resolution", "preview_frames")  # of no influence on the body's motion
+# Of no influence on the body's motion; groups count by their weights.
+_OTHER_SETTINGS = ("track_group", "rigid_group", "passengers", "preview_resolution", "preview_frames")
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,8 @@ class Shot:
     owner_object: str
     owner_setup: str = ""  # id of the setup: two setups never share a bake
     passengers: tuple[Passenger, ...] = ()
+    tracked: npt.NDArray[np.bool_] | None = None  # (t,) which vertices carry input; None: all
+    rigid: npt.NDArray[np.int32] | None = None  # (t,) number of the rigid part, -1 for none
     is_preview: bool = False
     native: str = ""
     build: str = ""
@@ -90,7 +93,9 @@ class Shot:
         for key in (*_RESULT_SETTINGS, *_RANGE_SETTINGS, *_OTHER_SETTINGS):
             del settings[key]
         text = json.dumps([stores.SCHEMA, self.native, settings, self.sample_rate, self.gravity, self.first_frame])
-        return stores.hash_arrays(self.rest, self.triangles, self.follow, np.frombuffer(text.encode(), np.uint8))
+        special = [array for array in (self.tracked, self.rigid) if array is not None]
+        words = np.frombuffer(text.encode(), np.uint8)
+        return stores.hash_arrays(self.rest, self.triangles, self.follow, words, *special)
 
     def result_key(self, sample: Sample) -> str:
         """Hash of what the result of a sample depends on beside the simulation."""

@@ -214,6 +214,12 @@ class SINEW_PT_advanced(OfSetup, bpy.types.Panel):
         column = layout.column(heading="Cage")
         column.prop(item, "separate_parts")
         column.prop(item, "detail")
+        column.prop(item, "simulate")
+        groups = layout.column()
+        for name in ("track_group", "rigid_group"):
+            row = groups.row()
+            row.alert = bool(getattr(item, name)) and getattr(item, name) not in context.object.vertex_groups
+            row.prop_search(item, name, context.object, "vertex_groups", text=properties.label(name))
         _draw_optional(layout, item, "rest_frame")
         _draw_optional(layout, item, "gravity")
 

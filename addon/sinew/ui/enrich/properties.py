@@ -45,6 +45,8 @@ _NAMES = {
     "implicit_euler": "Implicit Euler",
     "damping_mass": "Mass Damping",
     "damping_stiffness": "Stiffness Damping",
+    "track_group": "Tracked",
+    "rigid_group": "Rigid",
 }
 _USE = {
     "rest_frame": "Take the rest shape from a frame instead of the undeformed mesh",
