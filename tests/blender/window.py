@@ -169,12 +169,19 @@ class Window:
         yield from self.press_mouse()
 
     def set_number(self, path: str, text: str) -> Steps:
-        yield from self.find(path)
-        yield from self.key("RET")
-        yield from self.key("A", ctrl=True)
-        yield from self.type_text(text)
-        yield from self.key("RET")
-        yield 0.2
+        """Types a number into a field of the scene; once more if a busy Blender missed the first key, as one does."""
+        for _ in range(3):
+            yield from self.find(path)
+            field = self.under_mouse("PROPERTIES")
+            yield from self.key("RET")
+            yield 0.15
+            yield from self.key("A", ctrl=True)
+            yield from self.type_text(text)
+            yield from self.key("RET")
+            yield 0.3
+            if abs(bpy.context.scene.path_resolve(field) - float(text)) < 1e-5:
+                return
+        raise AssertionError(f"{text} could not be typed into {path}")
 
     def copy_under_mouse(self) -> Generator[float, None, str]:
         """As `under_mouse`, with the key that copies a button's command: also for menus, which belong to no editor."""

@@ -227,10 +227,11 @@ def paint(w: Window) -> Steps:
     bpy.ops.ed.undo_push(message="Before the stroke")
     region = w.region("VIEW_3D")
     middle = region.x + region.width / 2, region.y + region.height / 2
-    yield from w.drag([(middle[0] + 12 * step, middle[1] + 3 * step) for step in range(-8, 8)])
+    ear = middle[0] - 45, middle[1] + 135
+    yield from w.drag([(ear[0] + 6 * step, ear[1] + 2 * step) for step in range(-8, 8)])
     yield 0.5
     after = weights()
-    assert np.abs(after - before).max() > 0.1 and (np.abs(after - before) > 0.0).mean() < 0.5
+    assert np.abs(after - before).max() > 0.3 and (np.abs(after - before) > 0.0).mean() < 0.5
     yield from w.wait_until(lambda: state().kind == "STALE", 10, "the panel says stale")
     yield 0.5
     yield from w.picture("painting")

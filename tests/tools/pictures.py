@@ -23,7 +23,7 @@ SHOWN = {
     "artist-baking": ("baking", "1600x1000+0+0"),
     "artist-baked": ("result", "1600x1000+0+0"),
     "artist-paint": ("painting", "1600x1000+0+0"),
-    "artist-stale": ("stale", "300x800+1300+200"),
+    "artist-stale": ("painting", "284x460+1316+460"),
     "artist-presets": ("presets", "560x800+1040+200"),
 }
 BUILD = """
