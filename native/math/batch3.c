@@ -8,6 +8,8 @@
 
 #define SVD_SWEEPS 6
 #define EIGEN_SWEEPS 5
+#define POLAR_ROUNDS 10
+#define POLAR_FLAT 1e-10 /* squared volume over that of a cube of the same size: below it stretches differ too much for Newton */
 #define TINY 1e-290
 #define ORTHOGONAL 1e-26 /* squared cosine */
 
@@ -164,6 +166,74 @@ SN_HOT void sn_batch3_svd(const SnLanes f[9], SnLanes u[9], SnLanes sigma[3], Sn
     for (int k = 0; k < 3; k++) {
         for (int lane = 0; lane < SN_LANES; lane++) {
             sigma[k][lane] *= scale[lane];
+        }
+    }
+}
+
+/* Newton's iteration X <- (g X + X⁻ᵀ / g) / 2, scaled by g so that large and small stretches meet half way; it ends in R. Returns
+   whether it did in all lanes; it does not where F is flat or inside out. */
+static inline int polar_by_newton(const SnLanes f[9], SnLanes x[9])
+{
+    SnLanes far = {0.0};
+    for (int k = 0; k < 9; k++) {
+        for (int lane = 0; lane < SN_LANES; lane++) {
+            x[k][lane] = f[k][lane];
+        }
+    }
+    for (int round = 0; round < POLAR_ROUNDS; round++) {
+        for (int lane = 0; lane < SN_LANES; lane++) {
+            double cofactor[9], size = 0.0, other = 0.0, moved = 0.0;
+            SN_COFACTOR(x, lane, cofactor)
+            double determinant = x[0][lane] * cofactor[0] + x[1][lane] * cofactor[1] + x[2][lane] * cofactor[2];
+            for (int k = 0; k < 9; k++) {
+                size += x[k][lane] * x[k][lane];
+                other += cofactor[k] * cofactor[k];
+            }
+            int good = determinant * determinant > POLAR_FLAT * size * size * size && determinant > 0.0;
+            double scale = sqrt(sqrt(other / size) / (good ? determinant : 1.0));
+            double keep = 0.5 * scale, add = 0.5 / (scale * (good ? determinant : 1.0));
+            for (int k = 0; k < 9; k++) {
+                double next = keep * x[k][lane] + add * cofactor[k];
+                moved += (next - x[k][lane]) * (next - x[k][lane]);
+                x[k][lane] = next;
+            }
+            /* it converges quadratically: after so small a step nothing is left to do */
+            far[lane] = good ? (moved < 1e-17 ? 0.0 : 1.0) : NAN;
+        }
+        if (all_zero(far)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+SN_HOT void sn_batch3_polar(const SnLanes f[9], SnLanes r[9], SnLanes s[6])
+{
+    static const int ROW[6] = {0, 1, 2, 1, 0, 0}, COLUMN[6] = {0, 1, 2, 2, 2, 1};
+    SnLanes u[9], sigma[3], v[9];
+    if (polar_by_newton(f, r)) {
+        for (int k = 0; k < 6; k++) {
+            int i = ROW[k], j = COLUMN[k];
+            for (int lane = 0; lane < SN_LANES; lane++) {
+                double one = r[i][lane] * f[j][lane] + r[3 + i][lane] * f[3 + j][lane] + r[6 + i][lane] * f[6 + j][lane];
+                double two = r[j][lane] * f[i][lane] + r[3 + j][lane] * f[3 + i][lane] + r[6 + j][lane] * f[6 + i][lane];
+                s[k][lane] = 0.5 * (one + two);
+            }
+        }
+        return;
+    }
+    sn_batch3_svd(f, u, sigma, v);
+    for (int k = 0; k < 9; k++) {
+        int i = 3 * (k / 3), j = 3 * (k % 3);
+        for (int lane = 0; lane < SN_LANES; lane++) {
+            r[k][lane] = u[i][lane] * v[j][lane] + u[i + 1][lane] * v[j + 1][lane] + u[i + 2][lane] * v[j + 2][lane];
+        }
+    }
+    for (int k = 0; k < 6; k++) {
+        int i = 3 * ROW[k], j = 3 * COLUMN[k];
+        for (int lane = 0; lane < SN_LANES; lane++) {
+            s[k][lane] = v[i][lane] * sigma[0][lane] * v[j][lane] + v[i + 1][lane] * sigma[1][lane] * v[j + 1][lane] +
+                         v[i + 2][lane] * sigma[2][lane] * v[j + 2][lane];
         }
     }
 }

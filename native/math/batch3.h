@@ -25,6 +25,10 @@ typedef double SnLanes[SN_LANES];
    sigma[0] >= sigma[1] >= |sigma[2]|, and sigma[2] has the sign of det F. */
 void sn_batch3_svd(const SnLanes f[9], SnLanes u[9], SnLanes sigma[3], SnLanes v[9]);
 
+/* Polar decomposition F = R S of row-major matrices: R a rotation (det +1), S symmetric (xx, yy, zz, yz, xz, xy), with a negative
+   eigenvalue where det F is negative. Several times as fast as the singular values where F is far from flat. */
+void sn_batch3_polar(const SnLanes f[9], SnLanes r[9], SnLanes s[6]);
+
 /* Replaces symmetric matrices (xx, yy, zz, yz, xz, xy) by their positive semi-definite part. */
 void sn_batch3_project_psd(SnLanes m[6]);
 

@@ -11,11 +11,13 @@
 
 struct SnLinearSolver {
     const SnBlockPattern *pattern;
+    size_t scalars; /* per point: 3, or 1 for a matrix that acts on x, y and z alike */
     cholmod_common common;
     cholmod_sparse matrix; /* a view on the pattern and on `values` */
     cholmod_factor *factor;
     cholmod_dense *solution, *work_y, *work_e;
     double *values; /* the matrix with its shift */
+    double *right;  /* with one scalar per point: x, y and z of all points as columns */
     double shift;
 };
 
@@ -53,25 +55,26 @@ static SnStatus order_points(SnContext *context, SnLinearSolver *solver, int32_t
                                  "Out of memory while ordering the system: lower the resolution.");
         goto cleanup;
     }
-    for (size_t k = 0; k < pattern->size; k++) {
-        for (int c = 0; c < 3; c++) {
-            scalar_order[3 * k + (size_t)c] = 3 * order[k] + c;
-        }
+    for (size_t k = 0; k < solver->scalars * pattern->size; k++) {
+        int32_t point = order[k / solver->scalars];
+        scalar_order[k] = (int32_t)(solver->scalars * (size_t)point + k % solver->scalars);
     }
 cleanup:
     sn_release(order);
     return status;
 }
 
-SnStatus sn_linear_solver_create(SnContext *context, const SnBlockPattern *pattern, SnLinearSolver **out)
+static SnStatus create(SnContext *context, const SnBlockPattern *pattern, size_t scalars, SnLinearSolver **out)
 {
     SnStatus status = SN_OK;
     SnLinearSolver *solver = NULL;
     int32_t *order = NULL;
+    size_t count = scalars * pattern->size, value_count = scalars == 3 ? pattern->value_count : pattern->block_count;
     int serial = sn_parallel_enter_serial();
     *out = NULL;
     SN_TRY_NEW(context, solver, 1, SnLinearSolver);
     solver->pattern = pattern;
+    solver->scalars = scalars;
     openblas_set_num_threads(1);
     cholmod_start(&solver->common);
     solver->common.error_handler = silent;
@@ -85,13 +88,14 @@ SnStatus sn_linear_solver_create(SnContext *context, const SnBlockPattern *patte
     solver->common.nrelax[0] = 16;
     solver->common.nrelax[1] = 48;
     solver->common.nrelax[2] = 128;
-    SN_TRY_NEW(context, solver->values, pattern->value_count, double);
+    SN_TRY_NEW(context, solver->values, value_count, double);
+    SN_TRY_NEW(context, solver->right, scalars == 3 ? 0 : 3 * count, double);
     solver->matrix = (cholmod_sparse){
-        .nrow = 3 * pattern->size,
-        .ncol = 3 * pattern->size,
-        .nzmax = pattern->value_count,
-        .p = pattern->value_start,
-        .i = pattern->value_rows,
+        .nrow = count,
+        .ncol = count,
+        .nzmax = value_count,
+        .p = scalars == 3 ? pattern->value_start : pattern->column_start,
+        .i = scalars == 3 ? pattern->value_rows : pattern->rows,
         .x = solver->values,
         .stype = -1,
         .itype = CHOLMOD_INT,
@@ -100,7 +104,7 @@ SnStatus sn_linear_solver_create(SnContext *context, const SnBlockPattern *patte
         .sorted = 1,
         .packed = 1,
     };
-    SN_TRY_NEW(context, order, 3 * pattern->size, int32_t);
+    SN_TRY_NEW(context, order, count, int32_t);
     SN_TRY(order_points(context, solver, order));
     solver->factor = cholmod_analyze_p(&solver->matrix, order, NULL, 0, &solver->common);
     if (solver->factor == NULL) {
@@ -118,6 +122,16 @@ cleanup:
     return status;
 }
 
+SnStatus sn_linear_solver_create(SnContext *context, const SnBlockPattern *pattern, SnLinearSolver **solver)
+{
+    return create(context, pattern, 3, solver);
+}
+
+SnStatus sn_linear_solver_create_scalar(SnContext *context, const SnBlockPattern *pattern, SnLinearSolver **solver)
+{
+    return create(context, pattern, 1, solver);
+}
+
 void sn_linear_solver_destroy(SnLinearSolver *solver)
 {
     if (solver == NULL) {
@@ -129,6 +143,7 @@ void sn_linear_solver_destroy(SnLinearSolver *solver)
     cholmod_free_dense(&solver->work_e, &solver->common);
     cholmod_finish(&solver->common);
     sn_release(solver->values);
+    sn_release(solver->right);
     sn_release(solver);
 }
 
@@ -142,26 +157,28 @@ static int all_finite(size_t count, const double *values)
     return sum == 0.0;
 }
 
-static double largest_diagonal(const SnBlockPattern *pattern, const double *values)
+static double largest_diagonal(const cholmod_sparse *matrix, const double *values)
 {
+    const int32_t *column_start = matrix->p;
     double largest = 0.0;
-    for (size_t column = 0; column < 3 * pattern->size; column++) {
-        largest = fmax(largest, values[pattern->value_start[column]]);
+    for (size_t column = 0; column < matrix->ncol; column++) {
+        largest = fmax(largest, values[column_start[column]]);
     }
     return largest;
 }
 
 SnStatus sn_linear_solver_factorize(SnContext *context, SnLinearSolver *solver, const double *values)
 {
-    const SnBlockPattern *pattern = solver->pattern;
+    const int32_t *column_start = solver->matrix.p;
+    size_t value_count = solver->matrix.nzmax;
     cholmod_common *common = &solver->common;
-    double largest = largest_diagonal(pattern, values);
-    if (pattern->size == 0) {
+    double largest = largest_diagonal(&solver->matrix, values);
+    if (solver->matrix.ncol == 0) {
         return SN_OK;
     }
-    memcpy(solver->values, values, pattern->value_count * sizeof *values);
+    memcpy(solver->values, values, value_count * sizeof *values);
     solver->shift = 0.0;
-    int attempts = all_finite(pattern->value_count, values) ? 12 : 0;
+    int attempts = all_finite(value_count, values) ? 12 : 0;
     for (int attempt = 0; attempt < attempts; attempt++) {
         /* Debian's CHOLMOD opens more threads than there are cores, whatever the settings: keep it on this one */
         int serial = sn_parallel_enter_serial();
@@ -175,8 +192,8 @@ SnStatus sn_linear_solver_factorize(SnContext *context, SnLinearSolver *solver, 
                                    "Out of memory while factorizing the system: lower the resolution.");
         }
         solver->shift = solver->shift == 0.0 ? 1e-12 : 10.0 * solver->shift;
-        for (size_t column = 0; column < 3 * pattern->size; column++) {
-            int32_t at = pattern->value_start[column];
+        for (size_t column = 0; column < solver->matrix.ncol; column++) {
+            int32_t at = column_start[column];
             solver->values[at] = values[at] + solver->shift * largest;
         }
     }
@@ -184,18 +201,31 @@ SnStatus sn_linear_solver_factorize(SnContext *context, SnLinearSolver *solver, 
                            "The system has no finite solution: the input or the settings hold values that are not numbers.");
 }
 
+/* to (columns x rows) = the transpose of from (rows x columns). */
+static void transpose(size_t rows, size_t columns, const double *from, double *to)
+{
+    for (size_t k = 0; k < rows; k++) {
+        for (size_t c = 0; c < columns; c++) {
+            to[c * rows + k] = from[k * columns + c];
+        }
+    }
+}
+
 SnStatus sn_linear_solver_solve(SnContext *context, SnLinearSolver *solver, const double *b, double *x)
 {
-    size_t count = 3 * solver->pattern->size;
+    size_t count = solver->matrix.ncol, right_sides = solver->scalars == 3 ? 1 : 3;
     if (count == 0) {
         return SN_OK;
     }
+    if (right_sides == 3) {
+        transpose(count, 3, b, solver->right);
+    }
     cholmod_dense right = {
         .nrow = count,
-        .ncol = 1,
-        .nzmax = count,
+        .ncol = right_sides,
+        .nzmax = right_sides * count,
         .d = count,
-        .x = (void *)b, /* read only */
+        .x = right_sides == 3 ? solver->right : (void *)b, /* read only */
         .xtype = CHOLMOD_REAL,
         .dtype = CHOLMOD_DOUBLE,
     };
@@ -206,7 +236,11 @@ SnStatus sn_linear_solver_solve(SnContext *context, SnLinearSolver *solver, cons
     if (!ok) {
         return sn_context_fail(context, SN_OUT_OF_MEMORY, "Out of memory while solving: lower the resolution.");
     }
-    memcpy(x, solver->solution->x, count * sizeof *x);
+    if (right_sides == 3) {
+        transpose(3, count, solver->solution->x, x);
+    } else {
+        memcpy(x, solver->solution->x, count * sizeof *x);
+    }
     return SN_OK;
 }
 

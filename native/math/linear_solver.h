@@ -9,13 +9,17 @@ typedef struct SnLinearSolver SnLinearSolver;
 
 /* Symbolic analysis. The pattern must outlive the solver. */
 SnStatus sn_linear_solver_create(SnContext *context, const SnBlockPattern *pattern, SnLinearSolver **solver);
+
+/* The same for a matrix with one scalar per point that acts on x, y and z alike, as a Laplacian does: `values` are then one for each
+   block of the pattern, and b and x stay size x 3. A ninth of the memory and a third of the work. */
+SnStatus sn_linear_solver_create_scalar(SnContext *context, const SnBlockPattern *pattern, SnLinearSolver **solver);
 void sn_linear_solver_destroy(SnLinearSolver *solver);
 
 /* Numeric factorization. A matrix that is not positive definite (rounding, a singular system) is factorized with the smallest
    sufficient multiple of its diagonal added; `sn_linear_solver_shift` tells which. */
 SnStatus sn_linear_solver_factorize(SnContext *context, SnLinearSolver *solver, const double *values);
 
-/* x = A⁻¹ b, both 3 * size; x and b may be the same array. */
+/* x = A⁻¹ b, both size x 3; x and b may be the same array. */
 SnStatus sn_linear_solver_solve(SnContext *context, SnLinearSolver *solver, const double *b, double *x);
 
 /* The shape of the factor, for factorizations of our own: dense panels of columns ("supernodes") that share their rows below. */

@@ -2,14 +2,13 @@
 
 #include "base/memory.h"
 #include "dynamics/calibration.h"
-#include "math/linear_solver.h"
+#include "dynamics/weights.h"
 #include "math/mat3.h"
 
 #include <math.h>
 #include <string.h>
 
 #define PI 3.14159265358979323846
-#define EXACT 0.9999       /* a surface weight from here on is followed exactly */
 #define STRONGEST 0.999    /* driven vertices stay below this: tan grows without bound */
 #define STEP_ANGLE 0.55    /* radians of the jiggle's phase in one substep: 1 % in frequency with TR-BDF2 */
 #define MAX_SUBSTEPS 64
@@ -43,82 +42,23 @@ SnEnrichSettings sn_enrich_settings_default(void)
     };
 }
 
-/* Known weights at the vertices of tets that hold surface; 1 and `followed` where such a tet holds a surface vertex of weight 1. */
-static void weights_from_surface(const SnTetMesh *cage, const SnEmbedding *embedding, const double *areas, const double *follow,
-                                 double *weights, double *known, unsigned char *followed)
-{
-    for (size_t s = 0; s < embedding->vertex_count; s++) {
-        const int32_t *tet = cage->tets + 4 * (size_t)embedding->tets[s];
-        for (size_t i = 0; i < 4; i++) {
-            weights[tet[i]] += areas[s] * follow[s];
-            known[tet[i]] += areas[s];
-            followed[tet[i]] |= follow[s] >= EXACT;
-        }
-    }
-    for (size_t v = 0; v < cage->vertex_count; v++) {
-        if (followed[v]) {
-            weights[v] = 1.0;
-        } else if (known[v] > 0.0) {
-            weights[v] = fmin(fmax(weights[v] / known[v], 0.0), STRONGEST);
-        }
-    }
-}
-
-/* Laplace solve for the vertices inside, over the graph of the tets. A part with no known vertex at all stays free. */
-static SnStatus spread_weights(SnContext *context, const SnTetMesh *cage, const double *known, double *weights)
+/* Weights of the cage vertices: 1 where followed, else at most STRONGEST. */
+static SnStatus find_weights(SnContext *context, const SnTetMesh *cage, const SnEmbedding *embedding, const double *areas,
+                             const double *follow, double *weights, unsigned char *followed)
 {
     SnStatus status = SN_OK;
-    SnAssembly assembly = {0};
-    SnLinearSolver *solver = NULL;
-    unsigned char *fixed = NULL;
-    double *values = NULL, *right = NULL;
-    SN_TRY_NEW(context, fixed, cage->vertex_count, unsigned char);
+    double *known = NULL;
+    SN_TRY_NEW(context, known, cage->vertex_count, double);
+    sn_weights_from_surface(cage, embedding, areas, follow, weights, known, followed);
     for (size_t v = 0; v < cage->vertex_count; v++) {
-        fixed[v] = known[v] > 0.0;
+        weights[v] = followed[v] ? 1.0 : weights[v];
     }
-    SN_TRY(sn_assembly_init(context, cage->vertex_count, cage->tet_count, cage->tets, fixed, &assembly));
-    if (assembly.unknown_count == 0) {
-        goto cleanup;
-    }
-    SN_TRY_NEW(context, values, assembly.pattern.value_count, double);
-    SN_TRY_NEW(context, right, 3 * assembly.unknown_count, double);
-    for (size_t k = 0; k < 3 * assembly.unknown_count; k++) {
-        values[assembly.pattern.value_start[k]] = 1e-9; /* definite where nothing is known; pulls towards free */
-    }
-    for (size_t e = 0; e < cage->tet_count; e++) {
-        const int32_t *tet = cage->tets + 4 * e;
-        for (int i = 0; i < 4; i++) {
-            for (int j = 0; j < 4; j++) {
-                int32_t row = assembly.unknown[tet[i]], column = assembly.unknown[tet[j]];
-                if (i == j || row < 0) {
-                    continue;
-                }
-                for (int a = 0; a < 3; a++) {
-                    values[assembly.pattern.value_start[3 * row + a]] += 1.0;
-                }
-                if (column < 0) {
-                    right[3 * row] += weights[tet[j]];
-                } else if (row > column) {
-                    int32_t block = sn_block_pattern_find(&assembly.pattern, row, column);
-                    for (int a = 0; a < 3; a++) {
-                        values[sn_block_pattern_value(&assembly.pattern, block, a, a)] -= 1.0;
-                    }
-                }
-            }
-        }
-    }
-    SN_TRY(sn_linear_solver_create(context, &assembly.pattern, &solver));
-    SN_TRY(sn_linear_solver_factorize(context, solver, values));
-    SN_TRY(sn_linear_solver_solve(context, solver, right, right));
-    for (size_t k = 0; k < assembly.unknown_count; k++) {
-        weights[assembly.vertex[k]] = fmin(fmax(right[3 * k], 0.0), STRONGEST);
+    SN_TRY(sn_weights_spread(context, cage, known, weights));
+    for (size_t v = 0; v < cage->vertex_count; v++) {
+        weights[v] = followed[v] ? 1.0 : fmin(weights[v], STRONGEST);
     }
 cleanup:
-    sn_linear_solver_destroy(solver);
-    sn_assembly_clear(&assembly);
-    sn_release(fixed);
-    sn_release(values);
-    sn_release(right);
+    sn_release(known);
     return status;
 }
 
@@ -187,7 +127,7 @@ SnStatus sn_enrich_create(SnContext *context, const SnTetMesh *cage, const SnEmb
 {
     SnStatus status = SN_OK;
     SnEnrich *enrich = NULL;
-    double *known = NULL, *mass = NULL, *young = NULL;
+    double *mass = NULL, *young = NULL;
     unsigned char *followed = NULL;
     *out = NULL;
     SN_TRY_NEW(context, enrich, 1, SnEnrich);
@@ -195,13 +135,11 @@ SnStatus sn_enrich_create(SnContext *context, const SnTetMesh *cage, const SnEmb
     SN_TRY_NEW(context, enrich->cage_weights, cage->vertex_count, double);
     SN_TRY_NEW(context, enrich->pose_velocity, 3 * cage->vertex_count, double);
     SN_TRY_NEW(context, enrich->tangled, cage->vertex_count, unsigned char);
-    SN_TRY_NEW(context, known, cage->vertex_count, double);
     SN_TRY_NEW(context, mass, cage->vertex_count, double);
     SN_TRY_NEW(context, young, cage->tet_count, double);
     SN_TRY_NEW(context, followed, cage->vertex_count, unsigned char);
     sn_context_stage(context, "Tuning the flesh", 3);
-    weights_from_surface(cage, embedding, areas, follow, enrich->cage_weights, known, followed);
-    SN_TRY(spread_weights(context, cage, known, enrich->cage_weights));
+    SN_TRY(find_weights(context, cage, embedding, areas, follow, enrich->cage_weights, followed));
     SN_TRY(sn_context_advance(context, 1));
     sn_world_lumped_mass(cage, settings->density, mass);
     SN_TRY(choose_material(context, enrich, cage, mass, followed, young));
@@ -225,7 +163,6 @@ SnStatus sn_enrich_create(SnContext *context, const SnTetMesh *cage, const SnEmb
     }
     *out = enrich;
 cleanup:
-    sn_release(known);
     sn_release(mass);
     sn_release(young);
     sn_release(followed);

@@ -17,7 +17,7 @@ static int fill_module(PyObject *module)
 {
     return PyModule_AddStringConstant(module, "__version__", SN_VERSION) < 0 || sn_monitor_type_add(module) < 0 ||
                    sn_cage_type_add(module) < 0 || sn_fit_type_add(module) < 0 || sn_enrich_type_add(module) < 0 ||
-                   sn_world_type_add(module) < 0
+                   sn_rebalance_type_add(module) < 0 || sn_world_type_add(module) < 0
                ? -1
                : 0;
 }

@@ -14,6 +14,7 @@ int sn_monitor_type_add(PyObject *module);
 int sn_cage_type_add(PyObject *module);
 int sn_fit_type_add(PyObject *module);
 int sn_enrich_type_add(PyObject *module);
+int sn_rebalance_type_add(PyObject *module);
 int sn_world_type_add(PyObject *module);
 
 /* The context of a Monitor, or `own` (initialised) for None. Null with an exception for anything else. */

@@ -261,6 +261,47 @@ static void projection_is_the_clamp_of_the_eigenvalues(void)
     CHECK(failures == 0);
 }
 
+static void polar_makes_up_every_matrix_from_a_rotation_and_a_symmetric_one(void)
+{
+    uint64_t random = 21;
+    int wrong = 0, negative = 0;
+    for (int round = 0; round < 2000; round++) {
+        double one[9], r[9];
+        SnLanes f[9], rotation[9], stretch[6];
+        for (int lane = 0; lane < SN_LANES; lane++) {
+            /* stretches over four decades, a few flat, every third batch with some inside out */
+            double s[3];
+            for (int k = 0; k < 3; k++) {
+                s[k] = round % 5 == 0 && lane == k ? 0.0 : pow(10.0, 2.0 * (round % 7 ? 0.2 : 1.0) * scene_signed(&random));
+            }
+            s[2] *= round % 3 == 0 && check_random(&random) < 0.3 ? -1.0 : 1.0;
+            random_with_stretches(&random, s[0], s[1], s[2], one);
+            for (int k = 0; k < 9; k++) {
+                f[k][lane] = one[k];
+            }
+        }
+        sn_batch3_polar((const SnLanes *)f, rotation, stretch);
+        for (int lane = 0; lane < SN_LANES; lane++) {
+            const double s[9] = {stretch[0][lane], stretch[5][lane], stretch[4][lane], stretch[5][lane], stretch[1][lane],
+                                 stretch[3][lane], stretch[4][lane], stretch[3][lane], stretch[2][lane]};
+            double product[9], size = 0.0, error = 0.0;
+            for (int k = 0; k < 9; k++) {
+                r[k] = rotation[k][lane];
+                one[k] = f[k][lane];
+            }
+            sn_mat3_multiply(r, s, product);
+            for (int k = 0; k < 9; k++) {
+                size = fmax(size, fabs(one[k]));
+                error = fabs(product[k] - one[k]) <= error ? error : fabs(product[k] - one[k]);
+            }
+            wrong += !(error < 1e-11 * size && rotation_error(r) < 1e-11);
+            negative += sn_mat3_determinant(s) < 0.0;
+        }
+    }
+    CHECK(wrong == 0);
+    CHECK(negative > 100);
+}
+
 int main(void)
 {
     random_matrices_are_decomposed();
@@ -268,5 +309,6 @@ int main(void)
     signed_stretches_come_back_in_order();
     huge_and_tiny_matrices_keep_their_accuracy();
     projection_is_the_clamp_of_the_eigenvalues();
+    polar_makes_up_every_matrix_from_a_rotation_and_a_symmetric_one();
     return CHECK_RESULT();
 }

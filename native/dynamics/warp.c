@@ -1,0 +1,213 @@
+#include "dynamics/warp.h"
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "dynamics/assembly.h"
+#include "math/linear_solver.h"
+
+#include <string.h>
+
+#define CHUNK ((size_t)512)
+
+struct SnWarp {
+    const SnTetMesh *cage;
+    SnTetElements elements; /* their rest shape; they have no material */
+    SnAssembly assembly;
+    SnLinearSolver *solver;
+    double *slopes;     /* tets x 4 x 3: gradient of each corner's shape function times volume */
+    double *right;      /* unknowns x 3: right side, then correction */
+    size_t part_count;
+    int32_t *parts;     /* cage vertices: the connected part that each belongs to; -1 where that has a fixed vertex */
+    double *masses;     /* cage vertices: volume around each */
+    double *centroids;  /* parts x 4: mean correction and volume, while a correction is made */
+};
+
+void sn_warp_destroy(SnWarp *warp)
+{
+    if (warp == NULL) {
+        return;
+    }
+    sn_linear_solver_destroy(warp->solver);
+    sn_assembly_clear(&warp->assembly);
+    sn_tet_elements_clear(&warp->elements);
+    sn_release(warp->slopes);
+    sn_release(warp->right);
+    sn_release(warp->parts);
+    sn_release(warp->masses);
+    sn_release(warp->centroids);
+    sn_release(warp);
+}
+
+const SnTetElements *sn_warp_elements(const SnWarp *warp)
+{
+    return &warp->elements;
+}
+
+static void fill_slopes(SnWarp *warp)
+{
+    size_t count = warp->elements.count;
+    for (size_t e = 0; e < count; e++) {
+        double *slopes = warp->slopes + 12 * e, volume = warp->elements.volume[e];
+        for (size_t a = 0; a < 3; a++) {
+            for (size_t i = 0; i < 3; i++) {
+                slopes[3 * (i + 1) + a] = volume * warp->elements.inverse_rest[(3 * i + a) * count + e];
+            }
+            slopes[a] = -slopes[3 + a] - slopes[6 + a] - slopes[9 + a];
+        }
+        for (size_t i = 0; i < 4; i++) {
+            warp->masses[warp->cage->tets[4 * e + i]] += 0.25 * volume;
+        }
+    }
+}
+
+/* `held` = fixed, and the first vertex of each part that has no fixed one: without it the part could be anywhere. */
+static SnStatus hold_loose_parts(SnContext *context, SnWarp *warp, const unsigned char *fixed, unsigned char *held)
+{
+    SnStatus status = SN_OK;
+    size_t count = warp->cage->vertex_count;
+    unsigned char *is_held = NULL;
+    SN_TRY_NEW(context, warp->parts, count, int32_t);
+    SN_TRY(sn_tet_mesh_components(context, warp->cage, warp->parts, &warp->part_count));
+    SN_TRY_NEW(context, warp->centroids, 4 * warp->part_count, double);
+    SN_TRY_NEW(context, is_held, warp->part_count, unsigned char);
+    memcpy(held, fixed, count);
+    for (size_t v = 0; v < count; v++) {
+        is_held[warp->parts[v]] |= fixed[v] != 0;
+    }
+    for (size_t v = 0; v < count; v++) {
+        int32_t part = warp->parts[v];
+        if (is_held[part] == 1) {
+            warp->parts[v] = -1;
+        } else if (is_held[part] == 0) {
+            held[v] = 1;
+            is_held[part] = 2; /* by its first vertex: still loose */
+        }
+    }
+cleanup:
+    sn_release(is_held);
+    return status;
+}
+
+/* One value per pair of free neighbours: sum over their tets of volume times the product of the slopes. */
+static void fill_matrix(const SnWarp *warp, double *values)
+{
+    const SnAssembly *assembly = &warp->assembly;
+    for (size_t e = 0; e < warp->elements.count; e++) {
+        const double *slopes = warp->slopes + 12 * e;
+        for (size_t i = 0; i < 4; i++) {
+            for (size_t j = 0; j < 4; j++) {
+                int32_t row = assembly->unknown[warp->cage->tets[4 * e + i]], column = assembly->unknown[warp->cage->tets[4 * e + j]];
+                if (column >= 0 && row >= column) {
+                    double product = slopes[3 * i] * slopes[3 * j] + slopes[3 * i + 1] * slopes[3 * j + 1] +
+                                     slopes[3 * i + 2] * slopes[3 * j + 2];
+                    values[sn_block_pattern_find(&assembly->pattern, row, column)] += product / warp->elements.volume[e];
+                }
+            }
+        }
+    }
+}
+
+SnStatus sn_warp_create(SnContext *context, const SnTetMesh *cage, const unsigned char *fixed, SnWarp **out)
+{
+    SnStatus status = SN_OK;
+    SnWarp *warp = NULL;
+    unsigned char *held = NULL;
+    double *values = NULL;
+    *out = NULL;
+    SN_TRY_NEW(context, warp, 1, SnWarp);
+    warp->cage = cage;
+    SN_TRY(sn_tet_elements_init(context, cage, NULL, &warp->elements));
+    SN_TRY_NEW(context, warp->slopes, 12 * cage->tet_count, double);
+    SN_TRY_NEW(context, warp->masses, cage->vertex_count, double);
+    fill_slopes(warp);
+    SN_TRY_NEW(context, held, cage->vertex_count, unsigned char);
+    SN_TRY(hold_loose_parts(context, warp, fixed, held));
+    SN_TRY(sn_assembly_init(context, cage->vertex_count, cage->tet_count, cage->tets, held, &warp->assembly));
+    SN_TRY_NEW(context, warp->right, 3 * warp->assembly.unknown_count, double);
+    SN_TRY_NEW(context, values, warp->assembly.pattern.block_count, double);
+    fill_matrix(warp, values);
+    SN_TRY(sn_linear_solver_create_scalar(context, &warp->assembly.pattern, &warp->solver));
+    SN_TRY(sn_linear_solver_factorize(context, warp->solver, values));
+    SN_TRY(sn_linear_solver_solve(context, warp->solver, warp->right, warp->right)); /* it makes its room now */
+    *out = warp;
+cleanup:
+    sn_release(held);
+    sn_release(values);
+    if (status != SN_OK) {
+        sn_warp_destroy(warp);
+    }
+    return status;
+}
+
+typedef struct GatherJob {
+    const SnWarp *warp;
+    const double *missing;
+} GatherJob;
+
+/* Right side of each unknown: missing gradients times slopes over the tets around it, always in the same order. */
+static void gather_right(void *data, size_t chunk, size_t begin, size_t end)
+{
+    const GatherJob *job = data;
+    const SnAssembly *assembly = &job->warp->assembly;
+    (void)chunk;
+    for (size_t k = begin; k < end; k++) {
+        size_t v = (size_t)assembly->vertex[k];
+        double sum[3] = {0};
+        for (int32_t at = assembly->vertex_start[v]; at < assembly->vertex_start[v + 1]; at++) {
+            size_t source = (size_t)assembly->vertex_source[at];
+            const double *m = job->missing + 9 * (source / 4), *slope = job->warp->slopes + 3 * source;
+            for (size_t a = 0; a < 3; a++) {
+                sum[a] += m[3 * a] * slope[0] + m[3 * a + 1] * slope[1] + m[3 * a + 2] * slope[2];
+            }
+        }
+        memcpy(job->warp->right + 3 * k, sum, sizeof sum);
+    }
+}
+
+/* Shifts each part without a fixed vertex so that its centroid stays. */
+static void keep_centroids(SnWarp *warp, double *positions)
+{
+    memset(warp->centroids, 0, 4 * warp->part_count * sizeof *warp->centroids);
+    for (size_t v = 0; v < warp->cage->vertex_count; v++) {
+        if (warp->parts[v] >= 0) {
+            double *mean = warp->centroids + 4 * warp->parts[v];
+            int32_t k = warp->assembly.unknown[v];
+            mean[3] += warp->masses[v];
+            for (size_t a = 0; a < 3 && k >= 0; a++) {
+                mean[a] += warp->masses[v] * warp->right[3 * (size_t)k + a];
+            }
+        }
+    }
+    for (size_t v = 0; v < warp->cage->vertex_count; v++) {
+        const double *mean = warp->parts[v] >= 0 ? warp->centroids + 4 * warp->parts[v] : NULL;
+        for (size_t a = 0; a < 3 && mean != NULL && mean[3] > 0.0; a++) {
+            positions[3 * v + a] -= mean[a] / mean[3];
+        }
+    }
+}
+
+SnStatus sn_warp_correct(SnContext *context, SnWarp *warp, const double *missing, double *positions)
+{
+    GatherJob job = {warp, missing};
+    size_t count = warp->assembly.unknown_count;
+    int any = 0;
+    sn_parallel_for(count, CHUNK, gather_right, &job);
+    for (size_t k = 0; k < 3 * count; k++) {
+        any |= warp->right[k] != 0.0;
+    }
+    if (!any) {
+        return SN_OK;
+    }
+    SnStatus status = sn_linear_solver_solve(context, warp->solver, warp->right, warp->right);
+    if (status != SN_OK) {
+        return status;
+    }
+    for (size_t k = 0; k < count; k++) {
+        size_t v = (size_t)warp->assembly.vertex[k];
+        for (size_t a = 0; a < 3; a++) {
+            positions[3 * v + a] += warp->right[3 * k + a];
+        }
+    }
+    keep_centroids(warp, positions);
+    return SN_OK;
+}

@@ -1,0 +1,22 @@
+/* From deformation gradients to positions (methods, section 5, "Warping"): the positions whose gradients come closest to wished ones, tet
+   by tet, weighted by volume. One Poisson system that depends on the rest shape alone, so it is factorized once. */
+#ifndef SN_DYNAMICS_WARP_H
+#define SN_DYNAMICS_WARP_H
+
+#include "energy/tet_elements.h"
+
+typedef struct SnWarp SnWarp;
+
+/* `fixed` (cage vertices): those that stay where they are. The cage must outlive the warp. */
+SnStatus sn_warp_create(SnContext *context, const SnTetMesh *cage, const unsigned char *fixed, SnWarp **warp);
+void sn_warp_destroy(SnWarp *warp);
+
+/* The rest shape: inverse edge matrices and volumes of the tets. */
+const SnTetElements *sn_warp_elements(const SnWarp *warp);
+
+/* Moves `positions` (cage vertices x 3) so that the gradients change by `missing` (tets x 9, row-major, wished gradient minus that of
+   `positions`) as nearly as they can. A part of the cage with no fixed vertex keeps its centroid. Where nothing is missing at all,
+   positions keep their bits. Allocates nothing. */
+SnStatus sn_warp_correct(SnContext *context, SnWarp *warp, const double *missing, double *positions);
+
+#endif

@@ -1,0 +1,86 @@
+#include "dynamics/weights.h"
+
+#include "base/memory.h"
+#include "dynamics/assembly.h"
+#include "math/linear_solver.h"
+
+#include <math.h>
+
+void sn_weights_from_surface(const SnTetMesh *cage, const SnEmbedding *embedding, const double *areas, const double *surface,
+                             double *weights, double *known, unsigned char *followed)
+{
+    for (size_t s = 0; s < embedding->vertex_count; s++) {
+        const int32_t *tet = cage->tets + 4 * (size_t)embedding->tets[s];
+        for (size_t i = 0; i < 4 && !isnan(surface[s]); i++) {
+            weights[tet[i]] += areas[s] * surface[s];
+            known[tet[i]] += areas[s];
+            followed[tet[i]] |= surface[s] >= SN_WEIGHT_EXACT;
+        }
+    }
+    for (size_t v = 0; v < cage->vertex_count; v++) {
+        weights[v] = known[v] > 0.0 ? fmin(fmax(weights[v] / known[v], 0.0), 1.0) : 0.0;
+    }
+}
+
+/* The graph Laplacian on the pattern of the unknowns, and what the known neighbours add to the right side (x of size x 3). */
+static void assemble_laplacian(const SnTetMesh *cage, const SnAssembly *assembly, const double *weights, double *values,
+                               double *right)
+{
+    const SnBlockPattern *pattern = &assembly->pattern;
+    for (size_t k = 0; k < assembly->unknown_count; k++) {
+        values[pattern->column_start[k]] = 1e-9; /* definite where nothing is known; pulls towards 0 */
+    }
+    for (size_t e = 0; e < cage->tet_count; e++) {
+        const int32_t *tet = cage->tets + 4 * e;
+        for (int i = 0; i < 4; i++) {
+            for (int j = 0; j < 4; j++) {
+                int32_t row = assembly->unknown[tet[i]], column = assembly->unknown[tet[j]];
+                if (i == j || row < 0) {
+                    continue;
+                }
+                values[pattern->column_start[row]] += 1.0;
+                if (column < 0) {
+                    right[3 * row] += weights[tet[j]];
+                } else if (row > column) {
+                    values[sn_block_pattern_find(pattern, row, column)] -= 1.0;
+                }
+            }
+        }
+    }
+}
+
+SnStatus sn_weights_spread(SnContext *context, const SnTetMesh *cage, const double *known, double *weights)
+{
+    SnStatus status = SN_OK;
+    SnAssembly assembly = {0};
+    SnLinearSolver *solver = NULL;
+    unsigned char *fixed = NULL;
+    double *values = NULL, *right = NULL, smallest = INFINITY, largest = 0.0;
+    SN_TRY_NEW(context, fixed, cage->vertex_count, unsigned char);
+    for (size_t v = 0; v < cage->vertex_count; v++) {
+        fixed[v] = known[v] > 0.0;
+        smallest = fixed[v] ? fmin(smallest, weights[v]) : smallest;
+        largest = fixed[v] ? fmax(largest, weights[v]) : largest;
+    }
+    SN_TRY(sn_assembly_init(context, cage->vertex_count, cage->tet_count, cage->tets, fixed, &assembly));
+    if (assembly.unknown_count == 0) {
+        goto cleanup;
+    }
+    SN_TRY_NEW(context, values, assembly.pattern.block_count, double);
+    SN_TRY_NEW(context, right, 3 * assembly.unknown_count, double);
+    assemble_laplacian(cage, &assembly, weights, values, right);
+    SN_TRY(sn_linear_solver_create_scalar(context, &assembly.pattern, &solver));
+    SN_TRY(sn_linear_solver_factorize(context, solver, values));
+    SN_TRY(sn_linear_solver_solve(context, solver, right, right));
+    for (size_t k = 0; k < assembly.unknown_count; k++) {
+        double weight = right[3 * k]; /* exactly 0 in a part that knows nothing */
+        weights[assembly.vertex[k]] = weight == 0.0 ? 0.0 : fmin(fmax(weight, smallest), largest);
+    }
+cleanup:
+    sn_linear_solver_destroy(solver);
+    sn_assembly_clear(&assembly);
+    sn_release(fixed);
+    sn_release(values);
+    sn_release(right);
+    return status;
+}

@@ -1,0 +1,19 @@
+/* Painted weights of a surface on the cage that carries it (methods, section 1, "Balance"). */
+#ifndef SN_DYNAMICS_WEIGHTS_H
+#define SN_DYNAMICS_WEIGHTS_H
+
+#include "mesh/embedding.h"
+
+#define SN_WEIGHT_EXACT 0.9999 /* a surface weight from here on is 1 */
+
+/* weights (cage vertices): area-weighted mean of the surface vertices in the tets around each cage vertex. known (cage vertices): their
+   area, 0 where there is none. followed (cage vertices): whether one of them has weight 1. `surface` (surface vertices) may hold NaN
+   where nothing is painted. All three outputs must come zeroed. */
+void sn_weights_from_surface(const SnTetMesh *cage, const SnEmbedding *embedding, const double *areas, const double *surface,
+                             double *weights, double *known, unsigned char *followed);
+
+/* Fills in the weights of vertices with known[v] == 0 by a Laplace solve over the graph of the tets. They lie between the smallest and
+   the largest known one; a part with no known vertex at all gets 0. */
+SnStatus sn_weights_spread(SnContext *context, const SnTetMesh *cage, const double *known, double *weights);
+
+#endif
