@@ -150,6 +150,11 @@ endef
 $(foreach name,$(FLAVOURS),$(eval $(call flavour,$(name))))
 .SECONDARY:
 
+# The benchmark of the engine alone, beside its yardsticks; bench.py runs it.
+build/plain/benchmark/engine: tests/benchmark/engine.c $(wildcard tests/benchmark/*.h tests/native/*.h) $(plain_OBJECTS) Makefile
+	@mkdir -p $(@D)
+	@gcc $(NATIVE_FLAGS) $(plain_FLAGS) -D_POSIX_C_SOURCE=200809L -Itests/native $< $(plain_OBJECTS) $(NATIVE_LIBRARIES) -o $@
+
 # Portability: the core without native/python also compiles for Windows. Only headers of the libraries are needed.
 
 # Two warnings are off because its headers cause them: isfinite() converts to float, and printf formats are the old ones.

@@ -1,0 +1,252 @@
+/* Times of the engine beside yardsticks of the same run: a textbook loop for the elements, CHOLMOD for the factorization. Prints
+   lines `row,ours,yardstick,unit`, which bench.py collects. */
+#include "creature.h"
+#include "textbook.h"
+
+#include "base/parallel.h"
+#include "dynamics/time_step.h"
+#include "math/multifrontal.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#define CREATURE_20K 67 /* cells along the body */
+#define STEP_TOLERANCE 2e-6 /* metres: a hundred steps then stay within 1e-4 */
+
+/* Wall time on all threads; or processor time on one, whose ratios hold on a busy machine too. */
+static clockid_t clock_in_use = CLOCK_MONOTONIC;
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(clock_in_use, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static int thread_count; /* 0: all */
+
+static void row(const char *name, double ours, double yardstick, const char *unit)
+{
+    printf("%s,%.6g,%.6g,%s\n", name, ours, yardstick, unit);
+    fflush(stdout);
+}
+
+static Scene body(SnContext *context, BodyShape shape, int cells, double young, const SnEnergy *energy)
+{
+    return scene_from(context, body_mesh(context, shape, cells), 0, young, energy);
+}
+
+/* Best of several runs: what the machine can do when nobody else uses it. */
+#define BEST(seconds, runs, statement)                  \
+    do {                                                \
+        (seconds) = INFINITY;                           \
+        for (int run_ = 0; run_ < (runs); run_++) {     \
+            double start_ = now();                      \
+            statement;                                  \
+            (seconds) = fmin((seconds), now() - start_); \
+        }                                               \
+    } while (0)
+
+/* Slightly deformed positions, so that nothing is special. */
+static double *deformed(SnContext *context, const Scene *scene)
+{
+    uint64_t random = 1;
+    double *x = scene_copy(context, scene->mesh.positions, scene->n);
+    for (size_t k = 0; k < scene->n; k++) {
+        x[k] += 0.003 * scene_signed(&random);
+    }
+    return x;
+}
+
+static void bench_elements(SnContext *context)
+{
+    static const SnEnergy *const ENERGIES[2] = {&sn_energy_neo_hookean, &sn_energy_stvk};
+    double textbook = 0.0, ours, one, gather;
+    for (int k = 0; k < 2; k++) {
+        Scene scene = body(context, creature_has, CREATURE_20K, 1e6, ENERGIES[k]);
+        const SnTetElements *elements = &scene.world.elements;
+        double *x = deformed(context, &scene), *gradients = SN_NEW(context, 12 * elements->count, double);
+        double *stiffness = SN_NEW(context, SN_TET_STIFFNESS * elements->count, double);
+        double *values = SN_NEW(context, scene.world.assembly.pattern.value_count, double);
+        double *partial = SN_NEW(context, sn_tet_elements_partial_count(elements), double);
+        if (k == 0) {
+            row("tets_20k", (double)elements->count, (double)scene.mesh.vertex_count, "tets, vertices");
+            BEST(textbook, 5, textbook_derivatives(elements, x, gradients, stiffness));
+        }
+        BEST(ours, 15, sn_tet_elements_derivatives(elements, elements->inverse_rest, x, gradients, stiffness));
+        BEST(gather, 15, sn_assembly_gather_stiffness(&scene.world.assembly, stiffness, values));
+        row(k ? "element_20k_stvk" : "element_20k", 1e3 * ours, 1e3 * textbook, "ms");
+        sn_parallel_set_thread_count(1);
+        BEST(one, 15, sn_tet_elements_derivatives(elements, elements->inverse_rest, x, gradients, stiffness));
+        sn_parallel_set_thread_count(thread_count);
+        row(k ? "element_20k_stvk_one_thread" : "element_20k_one_thread", 1e3 * one, 1e3 * textbook, "ms");
+        BEST(ours, 15, sn_tet_elements_energy_gradient(elements, elements->inverse_rest, x, partial, gradients));
+        row(k ? "energy_gradient_20k_stvk" : "energy_gradient_20k", 1e3 * ours, 0.0, "ms");
+        row("gather_20k", 1e3 * gather, 0.0, "ms");
+        sn_release(x);
+        sn_release(gradients);
+        sn_release(stiffness);
+        sn_release(values);
+        sn_release(partial);
+        scene_clear(&scene);
+    }
+}
+
+/* Stiffness at the deformed positions plus inertia of a step h. The caller releases it. */
+static double *system_matrix(SnContext *context, const Scene *scene, double h)
+{
+    double *x = deformed(context, scene), *values = scene_stiffness(context, scene, x);
+    const SnAssembly *assembly = &scene->world.assembly;
+    for (size_t k = 0; k < 3 * assembly->unknown_count; k++) {
+        values[assembly->pattern.value_start[k]] += scene->mass[assembly->vertex[k / 3]] / (h * h);
+    }
+    sn_release(x);
+    return values;
+}
+
+/* Milliseconds of one factorization by CHOLMOD. */
+static double cholmod_factorization(SnContext *context, const Scene *scene, int runs)
+{
+    double *values = system_matrix(context, scene, 1.0 / 60.0), best;
+    SnLinearSolver *solver;
+    CHECK(sn_linear_solver_create(context, &scene->world.assembly.pattern, &solver) == SN_OK);
+    BEST(best, runs, sn_linear_solver_factorize(context, solver, values));
+    sn_linear_solver_destroy(solver);
+    sn_release(values);
+    return 1e3 * best;
+}
+
+typedef struct Run {
+    double milliseconds; /* a step */
+    double *positions;   /* at the end */
+    SnStepReport report;
+} Run;
+
+/* `steps` steps of a free body in motion. */
+static Run run_body(SnContext *context, const Scene *scene, SnScheme scheme, double h, int steps, double tolerance, int forget)
+{
+    Run run = {0};
+    SnStepper *stepper;
+    SnState state;
+    SnStepSettings settings = {.scheme = scheme, .step_tolerance = tolerance};
+    SnInputCurve curve = {.vertex_count = scene->mesh.vertex_count,
+                          .begin = scene->mesh.positions,
+                          .end = scene->mesh.positions,
+                          .interval = h};
+    CHECK(sn_state_init(context, scene->mesh.vertex_count, &state) == SN_OK);
+    CHECK(sn_stepper_create(context, &scene->world, &settings, &stepper) == SN_OK);
+    body_motion(scene, 1.0, &state);
+    double start = now();
+    for (int k = 0; k < steps; k++) {
+        if (forget) {
+            sn_stepper_forget(stepper);
+        }
+        CHECK(sn_stepper_step(context, stepper, &curve, 0.0, 1.0, &state, &run.report) == SN_OK);
+    }
+    run.milliseconds = 1e3 * (now() - start) / steps;
+    run.positions = scene_copy(context, state.positions, scene->n);
+    sn_stepper_destroy(stepper);
+    sn_state_clear(&state);
+    return run;
+}
+
+/* One row a scheme: time beside a CHOLMOD factorization, and the distance from full Newton (tight, each step from a fresh factor). */
+static void bench_step(SnContext *context, const char *name, double young, SnScheme scheme, const SnEnergy *energy)
+{
+    const double h = 1.0 / 60.0;
+    const int steps = 100;
+    char label[64];
+    Scene scene = body(context, creature_has, CREATURE_20K, young, energy);
+    double yardstick = cholmod_factorization(context, &scene, 7);
+    Run run = run_body(context, &scene, scheme, h, steps, STEP_TOLERANCE, 0);
+    double after = cholmod_factorization(context, &scene, 7);
+    row(name, run.milliseconds, fmin(yardstick, after), "ms");
+    Run exact = run_body(context, &scene, scheme, h, steps, 1e-8, 1);
+    snprintf(label, sizeof label, "%s_error", name);
+    row(label, scene_distance(run.positions, exact.positions, scene.n), 1e-4, "of size");
+    snprintf(label, sizeof label, "%s_rounds", name);
+    row(label, (double)run.report.rounds / steps, 0.0, "a step");
+    snprintf(label, sizeof label, "%s_factorizations", name);
+    row(label, (double)run.report.factorizations / steps, 0.0, "a step");
+    sn_release(run.positions);
+    sn_release(exact.positions);
+    scene_clear(&scene);
+}
+
+static void bench_steps(SnContext *context)
+{
+    bench_step(context, "step_20k", 1e6, SN_SCHEME_IMPLICIT_EULER, &sn_energy_neo_hookean);
+    bench_step(context, "step_20k_soft", 1e5, SN_SCHEME_IMPLICIT_EULER, &sn_energy_neo_hookean);
+    bench_step(context, "step_20k_stvk", 1e6, SN_SCHEME_IMPLICIT_EULER, &sn_energy_stvk);
+    bench_step(context, "step_20k_tr_bdf2", 1e6, SN_SCHEME_TR_BDF2, &sn_energy_neo_hookean);
+    bench_step(context, "step_20k_tr_bdf2_soft", 1e5, SN_SCHEME_TR_BDF2, &sn_energy_neo_hookean);
+}
+
+static void bench_factorization(SnContext *context)
+{
+    Scene scene = body(context, creature_has, CREATURE_20K, 1e6, &sn_energy_neo_hookean);
+    double *values = system_matrix(context, &scene, 1.0 / 60.0), *x = SN_NEW(context, scene.n, double), ours, solve, direct_solve;
+    double yardstick = cholmod_factorization(context, &scene, 15);
+    SnLinearSolver *solver;
+    SnMultifrontal *quick;
+    CHECK(sn_linear_solver_create(context, &scene.world.assembly.pattern, &solver) == SN_OK);
+    CHECK(sn_linear_solver_factorize(context, solver, values) == SN_OK);
+    CHECK(sn_multifrontal_create(context, &scene.world.assembly.pattern, solver, &quick) == SN_OK);
+    BEST(ours, 15, sn_multifrontal_factorize(quick, values));
+    BEST(solve, 15, sn_multifrontal_solve(quick, scene.mesh.positions, x));
+    BEST(direct_solve, 15, sn_linear_solver_solve(context, solver, scene.mesh.positions, x));
+    row("factorization_20k", 1e3 * ours, yardstick, "ms");
+    row("solve_20k", 1e3 * solve, 1e3 * direct_solve, "ms");
+    sn_multifrontal_destroy(quick);
+    sn_linear_solver_destroy(solver);
+    sn_release(values);
+    sn_release(x);
+    scene_clear(&scene);
+}
+
+/* Milliseconds a step over growing families; the exponent is the slope between the smallest and the largest of the creatures. */
+static void bench_growth(SnContext *context, int largest)
+{
+    static const struct { const char *name; BodyShape shape; int cells; } FAMILY[] = {
+        {"growth_creature_5k", creature_has, 42},   {"growth_creature_20k", creature_has, 67},
+        {"growth_creature_80k", creature_has, 107}, {"growth_creature_300k", creature_has, 165},
+        {"growth_ball_5k", ball_has, 30},           {"growth_ball_20k", ball_has, 47},
+        {"growth_ball_80k", ball_has, 75},
+    };
+    double first_size = 0.0, first_time = 0.0, exponent = 0.0;
+    for (size_t k = 0; k < sizeof FAMILY / sizeof *FAMILY; k++) {
+        if (FAMILY[k].cells > largest) {
+            continue;
+        }
+        Scene scene = body(context, FAMILY[k].shape, FAMILY[k].cells, 1e6, &sn_energy_neo_hookean);
+        double tets = (double)scene.mesh.tet_count;
+        Run run = run_body(context, &scene, SN_SCHEME_IMPLICIT_EULER, 1.0 / 60.0, 100, STEP_TOLERANCE, 0);
+        row(FAMILY[k].name, run.milliseconds, 0.0, "ms a step");
+        if (FAMILY[k].shape == creature_has && first_size > 0.0) {
+            exponent = log(run.milliseconds / first_time) / log(tets / first_size);
+        } else if (first_size == 0.0) {
+            first_size = tets;
+            first_time = run.milliseconds;
+        }
+        sn_release(run.positions);
+        scene_clear(&scene);
+    }
+    row("growth_exponent", exponent, 1.2, "");
+}
+
+/* engine [one|all [CELLS]]: threads, and the finest body of the growth families. */
+int main(int count, char **arguments)
+{
+    SnContext context;
+    sn_context_init(&context);
+    if (count > 1 && strcmp(arguments[1], "one") == 0) {
+        clock_in_use = CLOCK_PROCESS_CPUTIME_ID;
+        thread_count = 1;
+    }
+    sn_parallel_set_thread_count(thread_count);
+    bench_elements(&context);
+    bench_factorization(&context);
+    bench_steps(&context);
+    bench_growth(&context, count > 2 ? atoi(arguments[2]) : 1000);
+    return check_failed;
+}
