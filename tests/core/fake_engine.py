@@ -45,6 +45,7 @@ class FakeEnricher:
         gravity: Any,
         cage: Any,
         parts: Any = None,
+        after: Any = None,
         monitor: Any = None,
     ) -> None:
         tet = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])

@@ -93,13 +93,17 @@ def follow_in_steps(sampler: sample.Sampler, rest: sample.Rest, settings: Settin
 
 
 def parts_in_steps(sampler: sample.Sampler, rest: sample.Rest, settings: Settings) -> Steps[dict[str, Any]]:
-    """What the groups of tracked and rigid vertices say, as values of a shot; nothing without such groups."""
+    """What the groups of tracked and rigid vertices, and that of After the Bake, say, as values of a shot; nothing
+    without such groups."""
+    values: dict[str, Any] = {}
+    if settings.follow_after > 0.0 and settings.follow_after_group:
+        values["after"] = sharpened((yield from sampler.group_in_steps(settings.follow_after_group)))
     if not settings.track_group and not settings.rigid_group:
-        return {}
+        return values
     tracked = (yield from sampler.group_in_steps(settings.track_group)) if settings.track_group else None
     rigid = (yield from sampler.group_in_steps(settings.rigid_group)) if settings.rigid_group else None
     parts = make_parts(tracked, rigid, len(rest.positions), rest.edges)
-    return {"tracked": parts.tracked, "rigid": parts.rigid}
+    return values | {"tracked": parts.tracked, "rigid": parts.rigid}
 
 
 def sampler_of(ob: Any, settings: Settings) -> sample.Sampler:

@@ -10,6 +10,7 @@ the same bits as one that ran through.
 from __future__ import annotations
 
 import concurrent.futures
+import functools
 import itertools
 import queue
 import threading
@@ -28,7 +29,7 @@ from .bake_worker import Worker
 from .errors import Cancelled, OutOfMemory
 from .parts import Parts
 from .report import Clock, build_report
-from .shot import Carried, Sample, Shot, sample_hash
+from .shot import Sample, Shot, sample_hash, stored_sample
 from .store import Manifest, Store
 
 Floats = npt.NDArray[np.float64]
@@ -86,7 +87,7 @@ def bake(
         else:
             if old is not None:
                 # Frames of two builds are never mixed: all is computed anew from the samples that were drawn.
-                drawn = itertools.chain(_replayed(old, taken), drawn)
+                drawn = itertools.chain(map(functools.partial(stored_sample, old), range(taken)), drawn)
                 taken = 0
             enricher = _make_enricher(shot, store, clock, progress)
             if store is None:
@@ -159,17 +160,6 @@ class Engine(NamedTuple):
     build: str
 
 
-def _replayed(old: Store, count: int) -> Iterator[Sample]:
-    """The first samples again, from a bake that holds the same input."""
-    for index in range(count):
-        carried = tuple(
-            Carried(old.read(f"{name}_input", index), old.read(f"{name}_matrix", index))
-            for name in stores.result_names(len(old.manifest.passengers))[1:]
-        )
-        amount = float(old.read("amount", index)[0, 0])
-        yield Sample(index, old.read("input", index), old.read("matrix", index), amount, carried)
-
-
 def load_engine() -> Engine:
     """A sentence where the native module is missing."""
     from .cage import Cage
@@ -189,7 +179,7 @@ def _make_enricher(shot: Shot, store: Store | None, clock: Clock, progress: Prog
     with clock.stage("cage"), concurrent.futures.ThreadPoolExecutor(1, "sinew cage") as pool:
         future = pool.submit(
             engine.enricher, shot.rest, shot.triangles, shot.follow, shot.settings, shot.sample_rate,
-            gravity=shot.gravity, cage=cage, parts=_parts(shot), monitor=monitor,
+            gravity=shot.gravity, cage=cage, parts=_parts(shot), after=shot.after, monitor=monitor,
         )  # fmt: skip
         try:
             while concurrent.futures.wait([future], timeout=0.1).not_done:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from .beginning import Beginning, Cycle, close_cycle, find_cycle, settle
 from .errors import BadInput
 from .report import Clock
+from .results import Results
 from .shot import Floats, Sample, Shot, sample_hash
 from .store import Store
 
@@ -42,10 +43,8 @@ class Worker:
         self._beginning: Beginning | None = None
         self._cycle: Cycle | None = None
         self._keys: dict[int, str] = {}  # what the results of samples should depend on
-        self._carriers: list[Any] = []
+        self._results = Results(store, shot, enricher, clock)
         self._last: tuple[int, Any] | None = None
-        self._free = shot.follow < 0.5
-        self._exact = shot.follow >= 1.0
 
     @property
     def done(self) -> int:
@@ -67,7 +66,7 @@ class Worker:
         if mark is not None and mark.input == input_hash and mark.data == store.digest(index):
             self._available += 1
             if mark.result != key:  # Amount or a passenger has changed, not the simulation
-                self._write_result(index, mark.numbers)
+                self._results.write(index, key, mark.numbers)
             return
         if store.sampled[index] not in (None, input_hash) or mark is not None:
             self._void(index)
@@ -118,7 +117,7 @@ class Worker:
     def _fit(self, index: int) -> None:
         with self.clock.stage("fitting"):
             guess = self.store.read("fitted", index - 1) if index > 0 else None
-            fit = self.enricher.fit(self._world(index), guess)
+            fit = self.enricher.fit(self._results.world(index), guess)
         self.store.write("fitted", index, fit.positions)
         self._fits[index] = _fit_numbers(fit)
         self._fitted = index + 1
@@ -157,14 +156,14 @@ class Worker:
         if index not in self._fits:
             # The fit of a kept sample whose state must be computed anew: its numbers come with it, its bits stay.
             guess = store.read("fitted", index - 1) if index > 0 else None
-            self._fits[index] = _fit_numbers(self.enricher.fit(self._world(index), guess))
+            self._fits[index] = _fit_numbers(self.enricher.fit(self._results.world(index), guess))
         numbers |= self._fits[index]
         fit_inverted = _inverted(store.read("fitted", index), self.enricher.cage.tets)
         inverted = _inverted(positions, self.enricher.cage.tets)
         numbers["fit_inverted"] = float(fit_inverted.sum())
         numbers["inverted"] = float(inverted.sum())
         numbers["inverted_only"] = float((inverted & ~fit_inverted).sum())
-        self._write_result(index, numbers)
+        self._results.write(index, self._keys[index], numbers)
         self._state = index + 1
         self.computed += 1
 
@@ -205,63 +204,9 @@ class Worker:
     def _stored_state(self, index: int) -> StoredState:
         return StoredState(self.store.read("simulated", index), self.store.read("velocity", index))
 
-    def _write_result(self, index: int, numbers: dict[str, float]) -> None:
-        store = self.store
-        with self.clock.stage("detail"):
-            fitted, simulated = store.read("fitted", index), store.read("simulated", index)
-            amount = self._amount(index) * self.shot.settings.amount
-            world = self._world(index)
-            result = self._local(index, self.enricher.surface(fitted, simulated, world, amount))
-            offset = np.linalg.norm(_transform(store.read("matrix", index), result.astype(np.float64)) - world, axis=1)
-            carried = self._carry(index, fitted, simulated, amount)
-        store.write_result(index, result)
-        for number, positions in enumerate(carried):
-            store.write_result(index, positions, f"passenger_{number}")
-        numbers = dict(numbers)
-        numbers["follow_max"] = float(offset[self._exact].max(initial=0.0))
-        free = offset[self._free]
-        numbers["added_max"] = float(free.max(initial=0.0))
-        numbers["added_square"] = float(np.mean(free**2)) if len(free) else 0.0
-        store.mark_done(index, self._keys[index], numbers)
-
-    def _carry(self, index: int, fitted: Floats, simulated: Floats, amount: float) -> list[npt.NDArray[np.float32]]:
-        """The passengers on the simulated cage, each in its own space."""
-        if not self.shot.passengers:
-            return []
-        names = [f"passenger_{number}_" for number in range(len(self.shot.passengers))]
-        if not self._carriers:
-            first = self.store.read("fitted", 0)
-            self._carriers = [self.enricher.carrier(passenger, first) for passenger in self.shot.passengers]
-        moved = self.enricher.moved(fitted, simulated, amount)
-        return [
-            self._local(index, carrier.surface(fitted, moved, self._world(index, name)), name)
-            for carrier, name in zip(self._carriers, names, strict=True)
-        ]
-
-    def _local(self, index: int, surface: Floats, name: str = "") -> npt.NDArray[np.float32]:
-        """World metres in the space of the object, as they will be played."""
-        local = _transform(np.linalg.inv(self.store.read(f"{name}matrix", index)), surface)
-        if not np.isfinite(local).all():
-            raise BadInput(
-                f"The result at sample {index} is not finite: check that the animation has no absurd jumps there."
-            )
-        return local.astype(np.float32)
-
-    def _amount(self, index: int) -> float:
-        return float(self.store.read("amount", index)[0, 0])
-
-    def _world(self, index: int, name: str = "") -> Floats:
-        """The input in world metres: of the body, or of `passenger_0_` and so on."""
-        matrix = self.store.read(f"{name}matrix", index)
-        return _transform(matrix, self.store.read(f"{name}input", index).astype(np.float64))
-
 
 def _fit_numbers(fit: Any) -> dict[str, float]:
     return {"fit_rms": fit.rms, "fit_max": fit.max, "fit_rounds": fit.rounds}
-
-
-def _transform(matrix: Floats, points: Floats) -> Floats:
-    return points @ matrix[:3, :3].T + matrix[:3, 3]
 
 
 def _inverted(positions: Floats, tets: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:

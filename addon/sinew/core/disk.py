@@ -152,3 +152,27 @@ class FolderLock:
         if self._file is not None:
             self._file.close()
             self._file = None
+
+
+def share(source: Path, target: Path) -> None:
+    """A second name for a file, or a copy where the disk has no hard links. Whoever writes to it calls `unshare`."""
+    with sentences(target):
+        try:
+            os.link(source, target, follow_symlinks=False)
+        except OSError:
+            shutil.copyfile(source, target, follow_symlinks=False)
+
+
+def is_shared(path: Path) -> bool:
+    """Whether the file has a second name."""
+    with sentences(path):
+        return os.lstat(path).st_nlink > 1
+
+
+def unshare(path: Path) -> None:
+    """Makes a file with a second name one of its own. A kill leaves it as it was."""
+    temporary = path.with_name(f".{path.name}.own")
+    with sentences(path):
+        temporary.unlink(missing_ok=True)
+        shutil.copyfile(path, temporary, follow_symlinks=False)
+        os.replace(temporary, path)

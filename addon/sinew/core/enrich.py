@@ -16,13 +16,13 @@ import numpy.typing as npt
 
 from .cage import Cage, build_cage
 from .carry import Carrier
-from .completion import Completion
 from .errors import BadInput
 from .follow import automatic_follow
 from .native import module
 from .parts import Parts
 from .settings import Settings
 from .shot import Passenger
+from .shown import Shown, areas_and_size
 
 Floats = npt.NDArray[np.float64]
 Window = tuple[Floats | None, Floats, Floats, Floats | None]
@@ -81,9 +81,11 @@ class Enricher:
         gravity: tuple[float, float, float] = (0.0, 0.0, -9.81),
         cage: Cage | None = None,
         parts: Parts | None = None,
+        after: Any = None,
         monitor: Any = None,
     ) -> None:
-        """`parts` says which vertices carry input and which are rigid; None: all carry input, and none is rigid."""
+        """`parts` says which vertices carry input and which are rigid; None: all carry input, and none is rigid.
+        `after` (t,) is where the setting `follow_after` acts; None: everywhere."""
         self.settings = settings or Settings()
         if not (np.isfinite(frame_rate) and frame_rate > 0.0):
             raise BadInput(f"The frame rate is {frame_rate}: give a number of frames a second.")
@@ -91,10 +93,7 @@ class Enricher:
             raise BadInput("Follow weights must lie between 0 (free) and 1 (follows exactly).")
         rest = np.ascontiguousarray(rest, np.float64)
         triangles = np.ascontiguousarray(triangles, np.int32).reshape(-1, 3)
-        areas = np.empty(len(rest))
-        self.size: float = module.vertex_areas(rest, triangles, areas) or 1.0
-        if areas.sum() <= 0.0:
-            areas[:] = self.size**2
+        areas, self.size = areas_and_size(rest, triangles)
         self.follow: Floats = np.ascontiguousarray(
             automatic_follow(rest, triangles) if follow is None else follow, np.float64
         )
@@ -108,13 +107,11 @@ class Enricher:
         )
         if len(self.cage.binding) != len(rest):
             raise BadInput("The cage carries another number of vertices than the mesh has: build the cage again.")
-        self._completion = None
-        seen = areas
-        if parts is not None and not parts.is_plain:
-            if not parts.tracked.any():
-                raise BadInput("No vertex carries input: paint some into the group of tracked vertices.")
-            self._completion = Completion(self.cage, rest, parts)
-            seen = np.where(parts.tracked, areas, 0.0)
+        if parts is not None and not parts.tracked.any():
+            raise BadInput("No vertex carries input: paint some into the group of tracked vertices.")
+        self.shown = Shown(self.cage, rest, triangles, self.follow, self.settings, after=after, parts=parts)
+        self._completion = self.shown.completion
+        seen = areas if parts is None else np.where(parts.tracked, areas, 0.0)
         self._fit = module.Fit(
             self.cage.native, seen, smoothing=self.settings.smoothing, size=self.size, energy=self.settings.energy
         )
@@ -187,26 +184,15 @@ class Enricher:
 
     def surface(self, fitted: Floats, simulated: Floats, sampled: Any, amount: float = 1.0) -> Floats:
         """The surface (t, 3) of a simulated cage, with the detail of the input frame `sampled` (t, 3)."""
-        sampled = np.ascontiguousarray(sampled, np.float64)
-        result = np.empty_like(sampled)
-        detail = sampled if self.settings.detail else None
-        moved = self.moved(fitted, simulated, amount)
-        module.apply_detail(self.cage.native, np.ascontiguousarray(fitted), moved, detail, result)
-        return result if self._completion is None else self._completion.apply(moved, result)
+        return self.shown.surface(fitted, simulated, sampled, amount)
 
     def carrier(self, passenger: Passenger, fitted: Floats) -> Carrier:
         """What carries a passenger, given the fitted cage of the first sample."""
-        return Carrier(self.cage, passenger, fitted)
+        return self.shown.carrier(passenger, fitted)
 
     def moved(self, fitted: Floats, simulated: Floats, amount: float = 1.0) -> Floats:
         """The cage that is shown: between the fitted and the simulated one, within the maximum offset."""
-        offset = amount * (simulated - fitted)
-        limit = self.settings.maximum_offset * self.size
-        if limit > 0.0:
-            # leaves small offsets as they are and keeps the cage within the limit
-            ratio = np.linalg.norm(offset, axis=1, keepdims=True) / limit
-            offset = offset / (1.0 + ratio**4) ** 0.25
-        return np.ascontiguousarray(fitted + offset if offset.any() else fitted)
+        return self.shown.moved(fitted, simulated, amount)
 
     def cage_weights(self) -> Floats:
         """The follow weight of every cage vertex; 1 follows exactly."""

@@ -71,13 +71,11 @@ def peak_memory() -> int | None:
 def build_report(shot: Shot, store: Store, enricher: Any, clock: Clock) -> dict[str, Any]:
     """Numbers of a finished bake. Lengths called relative are fractions of size."""
     marks = [mark.numbers for mark in store.marks if mark is not None]
-    played = marks[(shot.frame_start - shot.first_frame) * shot.settings.samples :]
     size = float(enricher.size) or 1.0
 
     def column(name: str) -> list[float]:
         return [numbers.get(name, 0.0) for numbers in marks]
 
-    added_square = [numbers.get("added_square", 0.0) for numbers in played]
     fit_rms, fit_max = column("fit_rms"), column("fit_max")
     summary = dict(enricher.summary())
     report: dict[str, Any] = {
@@ -105,17 +103,7 @@ def build_report(shot: Shot, store: Store, enricher: Any, clock: Clock) -> dict[
             "rms_per_sample": fit_rms,
             "max_per_sample": fit_max,
         },
-        "follow_error": {
-            "max": max(column("follow_max"), default=0.0),
-            "max_relative": max(column("follow_max"), default=0.0) / size,
-        },
-        "added_motion": {
-            "rms": math.sqrt(_mean(added_square)),
-            "max": max((numbers.get("added_max", 0.0) for numbers in played), default=0.0),
-            "rms_relative": math.sqrt(_mean(added_square)) / size,
-            "max_relative": max((numbers.get("added_max", 0.0) for numbers in played), default=0.0) / size,
-            "free_vertices": int((shot.follow < 0.5).sum()),
-        },
+        **shown_numbers(shot, store, size),
         "inverted_tets": {
             "fitted": int(sum(column("fit_inverted"))),
             "simulated": int(sum(column("inverted"))),
@@ -139,6 +127,25 @@ def build_report(shot: Shot, store: Store, enricher: Any, clock: Clock) -> dict[
     }
     report["warnings"] = [*shot.warnings, *_warnings(shot, report, column("repaired"))]
     return report
+
+
+def shown_numbers(shot: Shot, store: Store, size: float) -> dict[str, Any]:
+    """What of a report depends on what is shown of the simulation, and not on the simulation alone."""
+    marks = [mark.numbers for mark in store.marks if mark is not None]
+    played = marks[(shot.frame_start - shot.first_frame) * shot.settings.samples :]
+    followed = max((numbers.get("follow_max", 0.0) for numbers in marks), default=0.0)
+    added_rms = math.sqrt(_mean([numbers.get("added_square", 0.0) for numbers in played]))
+    added_max = max((numbers.get("added_max", 0.0) for numbers in played), default=0.0)
+    return {
+        "follow_error": {"max": followed, "max_relative": followed / size},
+        "added_motion": {
+            "rms": added_rms,
+            "max": added_max,
+            "rms_relative": added_rms / size,
+            "max_relative": added_max / size,
+            "free_vertices": int((shot.follow < 0.5).sum()),
+        },
+    }
 
 
 def lines(report: dict[str, Any]) -> list[str]:

@@ -81,6 +81,17 @@ class Settings:
     simulate: bool = _setting(
         True, "Off: nothing swings, the mesh is only fitted, completed and kept rigid where groups ask for it"
     )
+    follow_after: float = _setting(
+        0.0,
+        "Draws the finished bake back to the animation: 0 is the simulated motion, 1 the animation as it was, and "
+        "between them flesh bends and stretches less. Needs no new simulation, and does not see what flesh touches",
+        low=0.0,
+        high=1.0,
+    )
+    follow_after_group: str = _setting(
+        "",
+        "Vertex group that says where Follow After acts: 1 fully, 0 not at all. Empty is everywhere",
+    )
     passengers: bool = _setting(
         True, "Clothes, eyes, teeth and hair that hang on the same armature move with the flesh of the body"
     )
@@ -201,6 +212,11 @@ class Settings:
     def as_dict(self) -> dict[str, Any]:
         """All values, ready for JSON."""
         return {field.name: _plain(getattr(self, field.name)) for field in dataclasses.fields(self)}
+
+
+def names() -> tuple[str, ...]:
+    """Of all settings."""
+    return tuple(field.name for field in dataclasses.fields(Settings))
 
 
 def field_of(key: str) -> dataclasses.Field[Any]:

@@ -15,7 +15,7 @@ from .settings import Settings
 Floats = npt.NDArray[np.float64]
 
 # These change the result of a simulation, not the simulation; the input's hashes speak for the range.
-_RESULT_SETTINGS = ("amount", "maximum_offset", "detail")
+RESULT_SETTINGS = ("amount", "maximum_offset", "detail", "follow_after", "follow_after_group")
 _RANGE_SETTINGS = ("frame_start", "frame_end", "follow_group", "rest_frame", "gravity", "missing_frames")
 # Of no influence on the body's motion; groups count by their weights.
 _OTHER_SETTINGS = ("track_group", "rigid_group", "passengers", "preview_resolution", "preview_frames")
@@ -53,7 +53,6 @@ class Passenger:
 
 
 
-
 @dataclass(frozen=True)
 class Shot:
     """What a bake is made of, but its frames. Positions in world metres."""
@@ -74,6 +73,7 @@ class Shot:
     passengers: tuple[Passenger, ...] = ()
     tracked: npt.NDArray[np.bool_] | None = None  # (t,) which vertices carry input; None: all
     rigid: npt.NDArray[np.int32] | None = None  # (t,) number of the rigid part, -1 for none
+    after: Floats | None = None  # (t,) where the setting follow_after acts; None: everywhere
     is_preview: bool = False
     native: str = ""
     build: str = ""
@@ -90,7 +90,7 @@ class Shot:
     def identity(self) -> str:
         """Hash of everything that the simulated motion depends on but the frames."""
         settings = self.settings.as_dict()
-        for key in (*_RESULT_SETTINGS, *_RANGE_SETTINGS, *_OTHER_SETTINGS):
+        for key in (*RESULT_SETTINGS, *_RANGE_SETTINGS, *_OTHER_SETTINGS):
             del settings[key]
         text = json.dumps([stores.SCHEMA, self.native, settings, self.sample_rate, self.gravity, self.first_frame])
         special = [array for array in (self.tracked, self.rigid) if array is not None]
@@ -99,10 +99,17 @@ class Shot:
 
     def result_key(self, sample: Sample) -> str:
         """Hash of what the result of a sample depends on beside the simulation."""
-        settings = self.settings.as_dict()
-        text = json.dumps([*(settings[key] for key in _RESULT_SETTINGS), sample.amount, self._passenger_key])
+        text = json.dumps([*self._result_key, sample.amount, self._passenger_key])
         arrays = [array for carried in sample.carried for array in (carried.positions, carried.matrix)]
         return stores.hash_arrays(np.frombuffer(text.encode(), np.uint8), *arrays)
+
+    @functools.cached_property
+    def _result_key(self) -> list[object]:
+        settings = self.settings
+        key: list[object] = [settings.amount, settings.maximum_offset, settings.detail]
+        if settings.follow_after > 0.0:
+            key += [settings.follow_after, "" if self.after is None else stores.hash_arrays(self.after)]
+        return key
 
     @functools.cached_property
     def _passenger_key(self) -> list[str]:
@@ -112,3 +119,13 @@ class Shot:
 def sample_hash(sample: Sample) -> str:
     """Hash of what the simulation depends on, so neither of the amount nor of passengers."""
     return stores.hash_arrays(sample.positions, sample.matrix)
+
+
+def stored_sample(store: stores.Store, index: int) -> Sample:
+    """A sample again, from a bake that was made from it."""
+    carried = tuple(
+        Carried(store.read(f"{name}_input", index), store.read(f"{name}_matrix", index))
+        for name in store.result_names[1:]
+    )
+    amount = float(store.read("amount", index)[0, 0])
+    return Sample(index, store.read("input", index), store.read("matrix", index), amount, carried)

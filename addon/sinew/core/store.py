@@ -174,6 +174,7 @@ class Store:
         self.manifest = manifest
         self._lock = lock
         self._files: dict[str, BinaryIO] = {}
+        self._owned: set[str] = set()  # files that are shared with no other bake
         self._log: BinaryIO | None = None
         self.marks: list[Mark | None] = [None] * manifest.samples
         self.sampled: list[str | None] = [None] * manifest.samples
@@ -218,6 +219,28 @@ class Store:
             shutil.rmtree(folder, ignore_errors=True)
             with contextlib.suppress(OSError):
                 root.rmdir()  # if this was to be its first bake
+            raise
+
+    @staticmethod
+    def fork(root: Path, other: Store, **changes: Any) -> Store:
+        """A new, locked, unfinished bake folder that holds what another one holds; `changes` are of its manifest. Files
+        are shared by hard links, where the disk has them, until one of the two bakes writes to them."""
+        manifest = dataclasses.replace(other.manifest, **{**changes, "id": secrets.token_hex(8), "complete": False})
+        folder = root / manifest.id
+        with disk.sentences(root):
+            results = sum(12 * count for count in _result_counts(manifest).values())
+            disk.check_free_space(root, results * manifest.samples)
+            folder.mkdir()
+        try:
+            with disk.sentences(folder):
+                shutil.copyfile(other.folder / "frames.jsonl", folder / "frames.jsonl")
+            for name in _sizes(manifest) | {f"{name}.pc2": 0 for name in other.result_names}:
+                disk.share(other.folder / name, folder / name)
+            text = json.dumps(dataclasses.asdict(manifest), indent=1, allow_nan=False)
+            disk.write_atomically(folder / "manifest.json", text.encode())
+            return Store.open(root, manifest.id, writable=True)
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
             raise
 
     @staticmethod
@@ -290,7 +313,7 @@ class Store:
         data = np.ascontiguousarray(values, dtype=slot.kind)
         if data.shape != slot.shape:
             raise ValueError(f"{name} has shape {data.shape}, not {slot.shape}")
-        file = self._files[name]
+        file = self._own(name, slot.file_name)
         with disk.sentences(self.folder):
             file.seek(self._checked(index) * slot.size)
             file.write(data.tobytes())
@@ -302,8 +325,14 @@ class Store:
             return pc2.read_slot(self._files[name], self._headers[name], index, str(self.folder / f"{name}.pc2"))
 
     def write_result(self, index: int, positions: npt.NDArray[np.float32], name: str = "result") -> None:
+        file = self._own(name, f"{name}.pc2")
         with disk.sentences(self.folder):
-            pc2.write_slot(self._files[name], self._headers[name], index, positions)
+            pc2.write_slot(file, self._headers[name], index, positions)
+
+    @property
+    def result_names(self) -> list[str]:
+        """Those of the body and of its passengers, without .pc2."""
+        return list(self._headers)
 
     def show_input(self, index: int) -> None:
         """Until a sample is computed, its input is what plays."""
@@ -375,6 +404,15 @@ class Store:
         disk.write_atomically(self.folder / "manifest.json", text.encode())
 
     # Inside
+
+    def _own(self, name: str, file_name: str) -> BinaryIO:
+        """The file of that name, from now on shared with no other bake."""
+        if name not in self._owned and disk.is_shared(self.folder / file_name):
+            self._files[name].close()
+            disk.unshare(self.folder / file_name)
+            self._files[name] = disk.open_regular(self.folder / file_name, "r+b")
+        self._owned.add(name)
+        return self._files[name]
 
     def _checked(self, index: int) -> int:
         if not 0 <= index < self.manifest.samples:
@@ -515,15 +553,20 @@ def _total_size(manifest: Manifest) -> int:
     return fixed + (slots + results + 1024) * manifest.samples + 65_536
 
 
-def _check_sizes(folder: Path, manifest: Manifest) -> None:
-    """Every file has exactly the size that the manifest's counts ask for."""
+def _sizes(manifest: Manifest) -> dict[str, int]:
+    """Names and bytes of the files that a manifest's counts ask for, but those that play."""
     expected = {
         f"{name}.{_EXTENSIONS[kind]}": math.prod(shape) * np.dtype(kind).itemsize
         for name, (shape, kind) in _constant_shapes(manifest).items()
     }
     for slot in _slots(manifest).values():
         expected[slot.file_name] = slot.size * manifest.samples
-    for file_name, size in expected.items():
+    return expected
+
+
+def _check_sizes(folder: Path, manifest: Manifest) -> None:
+    """Every file has exactly the size that the manifest's counts ask for."""
+    for file_name, size in _sizes(manifest).items():
         with disk.sentences(folder / file_name):
             actual = os.lstat(folder / file_name).st_size
         if actual != size:

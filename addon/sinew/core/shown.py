@@ -1,0 +1,94 @@
+"""What is shown of a simulated cage: how much of its motion, where, and the surface on it. None of it simulates, so it
+can be made anew from a finished bake: balance after the bake, amount, maximum offset, detail."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .cage import Cage
+from .carry import Carrier
+from .completion import Completion
+from .errors import BadInput
+from .native import module
+from .parts import Parts
+from .settings import Settings
+from .shot import Passenger
+
+Floats = npt.NDArray[np.float64]
+
+
+def areas_and_size(rest: Floats, triangles: npt.NDArray[np.int32]) -> tuple[Floats, float]:
+    """The area around each vertex (t,) in m2, and the size of the mesh in metres. A point cloud has equal areas."""
+    areas = np.empty(len(rest))
+    size: float = module.vertex_areas(rest, triangles, areas) or 1.0
+    if areas.sum() <= 0.0:
+        areas[:] = size**2
+    return areas, size
+
+
+class Shown:
+    """Makes the shown cage and surface of a body. `after` (t,) says where `follow_after` draws the finished motion back
+    to the input; None: everywhere."""
+
+    def __init__(
+        self,
+        cage: Cage,
+        rest: Floats,
+        triangles: npt.NDArray[np.int32],
+        follow: Floats,
+        settings: Settings,
+        *,
+        after: Any = None,
+        parts: Parts | None = None,
+    ) -> None:
+        if after is not None and not (np.min(after, initial=1.0) >= 0.0 and np.max(after, initial=0.0) <= 1.0):
+            raise BadInput("The weights of After the Bake must lie between 0 (simulated) and 1 (the input).")
+        self.cage = cage
+        self.settings = settings
+        self.areas, self.size = areas_and_size(rest, triangles)
+        self._follow = follow
+        self._after = None if after is None else np.ascontiguousarray(after, np.float64)
+        self.completion = None if parts is None or parts.is_plain else Completion(cage, rest, parts)
+        self._rebalance: Any = None
+        self._lock = threading.Lock()
+
+    def moved(self, fitted: Floats, simulated: Floats, amount: float = 1.0) -> Floats:
+        """The cage that is shown: between the fitted and the simulated one, within the maximum offset."""
+        offset = amount * (self.balanced(fitted, simulated) - fitted)
+        limit = self.settings.maximum_offset * self.size
+        if limit > 0.0:
+            # leaves small offsets as they are and keeps the cage within the limit
+            ratio = np.linalg.norm(offset, axis=1, keepdims=True) / limit
+            offset = offset / (1.0 + ratio**4) ** 0.25
+        return np.ascontiguousarray(fitted + offset if offset.any() else fitted)
+
+    def balanced(self, fitted: Floats, simulated: Floats) -> Floats:
+        """The simulated cage (n, 3), drawn back to the fitted one after the bake; exact at both ends."""
+        strength = self.settings.follow_after
+        if strength == 0.0 or simulated is fitted:
+            return simulated
+        result = np.empty_like(simulated)
+        with self._lock:  # it works in memory of its own
+            if self._rebalance is None:
+                self._rebalance = module.Rebalance(self.cage.native, self.areas, self._follow)
+                if self._after is not None:
+                    self._rebalance.set_weights(self.areas, self._after)
+            self._rebalance.frame(np.ascontiguousarray(fitted), np.ascontiguousarray(simulated), strength, result)
+        return result
+
+    def surface(self, fitted: Floats, simulated: Floats, sampled: Any, amount: float = 1.0) -> Floats:
+        """The surface (t, 3) of a simulated cage, with the detail of the input frame `sampled` (t, 3)."""
+        sampled = np.ascontiguousarray(sampled, np.float64)
+        result = np.empty_like(sampled)
+        moved = self.moved(fitted, simulated, amount)
+        detail = sampled if self.settings.detail else None
+        module.apply_detail(self.cage.native, np.ascontiguousarray(fitted), moved, detail, result)
+        return result if self.completion is None else self.completion.apply(moved, result)
+
+    def carrier(self, passenger: Passenger, fitted: Floats) -> Carrier:
+        """What carries a passenger, given the fitted cage of the first sample."""
+        return Carrier(self.cage, passenger, fitted)
