@@ -10,6 +10,7 @@
 #include "math/mat3.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #define CHUNK ((size_t)512) /* a multiple of SN_LANES */
@@ -353,37 +354,58 @@ void sn_tet_elements_derivatives(const SnTetElements *elements, const double *re
     }
 }
 
-size_t sn_tet_elements_pose_rest(const SnTetElements *elements, const double *pose, double keep, double *rest)
+typedef struct PoseJob {
+    const SnTetElements *elements;
+    const double *pose;
+    double keep;
+    double *rest;
+    atomic_size_t clamped;
+} PoseJob;
+
+SN_HOT static void follow_pose(void *data, size_t chunk, size_t begin, size_t end)
 {
-    size_t count = elements->count, clamped = 0;
-    for (size_t start = 0; start < count; start += SN_LANES) {
+    PoseJob *job = data;
+    size_t count = job->elements->count, clamped = 0;
+    (void)chunk;
+    for (size_t start = begin; start < end; start += SN_LANES) {
         Batch batch;
-        SnLanes u[9], sigma[3], v[9];
-        load_batch(elements, elements->inverse_rest, pose, start, count, &batch);
+        SnLanes u[9], sigma[3], v[9], scale[3], inverse[9];
+        load_batch(job->elements, job->elements->inverse_rest, job->pose, start, end, &batch);
         sn_batch3_svd((const SnLanes *)batch.f, u, sigma, v);
-        for (int lane = 0; lane < batch.used; lane++) {
-            double scale[3], inverse[9];
+        for (int lane = 0; lane < SN_LANES; lane++) {
             int outside = 0;
             for (int k = 0; k < 3; k++) {
-                double stretch = fmin(fmax(sigma[k][lane], STRETCH_MIN), STRETCH_MAX);
+                double stretch = sigma[k][lane] < STRETCH_MIN ? STRETCH_MIN : sigma[k][lane];
+                stretch = stretch > STRETCH_MAX ? STRETCH_MAX : stretch;
                 outside |= stretch != sigma[k][lane];
-                scale[k] = 1.0 / (1.0 + keep * (stretch - 1.0));
+                scale[k][lane] = 1.0 / (1.0 + job->keep * (stretch - 1.0));
             }
-            clamped += (size_t)outside;
-            for (int k = 0; k < 9; k++) {
-                int i = k / 3, j = k % 3;
-                inverse[k] = v[3 * i][lane] * scale[0] * v[3 * j][lane] + v[3 * i + 1][lane] * scale[1] * v[3 * j + 1][lane] +
-                             v[3 * i + 2][lane] * scale[2] * v[3 * j + 2][lane];
+            clamped += lane < batch.used ? (size_t)outside : 0;
+        }
+        for (int k = 0; k < 9; k++) {
+            int i = 3 * (k / 3), j = 3 * (k % 3);
+            for (int lane = 0; lane < SN_LANES; lane++) {
+                inverse[k][lane] = v[i][lane] * scale[0][lane] * v[j][lane] + v[i + 1][lane] * scale[1][lane] * v[j + 1][lane] +
+                                   v[i + 2][lane] * scale[2][lane] * v[j + 2][lane];
             }
-            for (int k = 0; k < 9; k++) {
-                int i = k / 3, j = k % 3;
-                rest[(size_t)k * count + batch.tet[lane]] = batch.b[3 * i][lane] * inverse[j] +
-                                                            batch.b[3 * i + 1][lane] * inverse[3 + j] +
-                                                            batch.b[3 * i + 2][lane] * inverse[6 + j];
+        }
+        for (int k = 0; k < 9; k++) {
+            int i = 3 * (k / 3), j = k % 3;
+            for (int lane = 0; lane < batch.used; lane++) {
+                job->rest[(size_t)k * count + batch.tet[lane]] = batch.b[i][lane] * inverse[j][lane] +
+                                                                 batch.b[i + 1][lane] * inverse[3 + j][lane] +
+                                                                 batch.b[i + 2][lane] * inverse[6 + j][lane];
             }
         }
     }
-    return clamped;
+    atomic_fetch_add(&job->clamped, clamped);
+}
+
+size_t sn_tet_elements_pose_rest(const SnTetElements *elements, const double *pose, double keep, double *rest)
+{
+    PoseJob job = {.elements = elements, .pose = pose, .keep = keep, .rest = rest};
+    sn_parallel_for(elements->count, CHUNK, follow_pose, &job);
+    return atomic_load(&job.clamped);
 }
 
 size_t sn_tet_elements_inverted(const SnTetElements *elements, const double *positions, double *smallest)
