@@ -1,16 +1,21 @@
 """From an object of the open file to a bake that plays on it: the one place where scene and core meet."""
 
 from .bake import ObjectBake, bake_object
-from .body import Body, follow_group, look_at, look_in_steps, make_follow_group
+from .body import Body, after_group, after_weights, follow_group, look_at, look_in_steps, make_follow_group
 from .carried import carried_now, find_passengers, new_setup
 from .check import check_object, setups
 from .play import delete_bake, finish, objects_of
+from .remake import AFTER_GROUP, ObjectRemake, is_remake_enough, why_not_remake
 from .target import Target, bake_root
 
 __all__ = [
+    "AFTER_GROUP",
     "Body",
     "ObjectBake",
+    "ObjectRemake",
     "Target",
+    "after_group",
+    "after_weights",
     "bake_object",
     "bake_root",
     "carried_now",
@@ -19,10 +24,12 @@ __all__ = [
     "find_passengers",
     "finish",
     "follow_group",
+    "is_remake_enough",
     "look_at",
     "look_in_steps",
     "make_follow_group",
     "new_setup",
     "objects_of",
     "setups",
+    "why_not_remake",
 ]

@@ -16,7 +16,7 @@ from ..core.settings import Settings
 from ..core.shot import Carried, Passenger, Sample, Shot
 from ..core.store import result_names
 from ..scene import fingerprint, sample, setup
-from .body import FOLLOW_GROUP, follow_group, follow_in_steps, parts_in_steps, sampler_of
+from .body import FOLLOW_GROUP, after_group, follow_group, follow_in_steps, parts_in_steps, sampler_of
 from .carried import add_passengers, choices_of
 from .play import detach_strangers, play
 from .target import Target, sentences
@@ -244,4 +244,5 @@ def samples_of(sampler: sample.Sampler) -> Iterator[Sample]:
 
 def _fingerprint(ob: Any, settings: Settings, shot: Shot, choices: list[setup.PassengerChoice]) -> dict[str, str]:
     carried = [(choice.object, choice.mode) for choice in choices if choice.use]
-    return fingerprint.take(ob, follow_group(ob, settings), shot.frame_start, shot.frame_end, carried=carried)
+    group, after = follow_group(ob, settings), after_group(settings)
+    return fingerprint.take(ob, group, shot.frame_start, shot.frame_end, carried=carried, after=after)

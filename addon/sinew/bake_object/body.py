@@ -92,12 +92,29 @@ def follow_in_steps(sampler: sample.Sampler, rest: sample.Rest, settings: Settin
     return sharpened(follow)
 
 
+def after_group(settings: Settings) -> str:
+    """The vertex group that says where a finished bake is drawn back; "" for everywhere, or where it is not at all."""
+    return settings.follow_after_group if settings.follow_after > 0.0 else ""
+
+
+def after_weights(ob: Any, settings: Settings) -> Any | None:
+    """The weights (t,) of that group as they are now; None for everywhere."""
+    group = after_group(settings)
+    if not group:
+        return None
+    with sentences():
+        weights = sample.finished(sample.rest_now(ob, group))[1]
+    if weights is None:
+        raise BadInput(f'Object "{ob.name}" has no vertex group "{group}": choose one that it has.')
+    return sharpened(weights)
+
+
 def parts_in_steps(sampler: sample.Sampler, rest: sample.Rest, settings: Settings) -> Steps[dict[str, Any]]:
     """What the groups of tracked and rigid vertices, and that of After the Bake, say, as values of a shot; nothing
     without such groups."""
     values: dict[str, Any] = {}
-    if settings.follow_after > 0.0 and settings.follow_after_group:
-        values["after"] = sharpened((yield from sampler.group_in_steps(settings.follow_after_group)))
+    if after_group(settings):
+        values["after"] = sharpened((yield from sampler.group_in_steps(after_group(settings))))
     if not settings.track_group and not settings.rigid_group:
         return values
     tracked = (yield from sampler.group_in_steps(settings.track_group)) if settings.track_group else None

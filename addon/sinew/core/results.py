@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,6 +12,7 @@ import numpy.typing as npt
 
 from .errors import BadInput
 from .report import Clock
+from .settings import Settings
 from .shot import Floats, Shot
 from .store import Store
 
@@ -42,6 +44,11 @@ class Results:
             "added_square": float(np.mean(free**2)) if len(free) else 0.0,
         }
         store.mark_done(index, key, {**numbers, **about_result})
+
+    def show(self, settings: Settings) -> None:
+        """From now on with other result settings. Only with a Shown."""
+        self.shot = dataclasses.replace(self.shot, settings=settings)
+        self.shown.settings = settings
 
     def made(self, index: int) -> list[npt.NDArray[np.float32]]:
         """What will play at a sample: the body, then its passengers, each in its own space."""

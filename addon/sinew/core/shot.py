@@ -14,6 +14,8 @@ from .settings import Settings
 
 Floats = npt.NDArray[np.float64]
 
+# These say what to bake, not how; the hashes of the input, the fingerprint and the list of passengers speak for them.
+UNBAKED_SETTINGS = ("frame_start", "frame_end", "passengers", "preview_frames", "preview_resolution")
 # These change the result of a simulation, not the simulation; the input's hashes speak for the range.
 RESULT_SETTINGS = ("amount", "maximum_offset", "detail", "follow_after", "follow_after_group")
 _RANGE_SETTINGS = ("frame_start", "frame_end", "follow_group", "rest_frame", "gravity", "missing_frames")

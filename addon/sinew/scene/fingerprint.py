@@ -25,6 +25,7 @@ REASONS = {
     "animation": "The animation has changed",
     "weights": "The follow weights have changed",
     "passengers": "A passenger has changed",
+    "after": "The weights of After the Bake have changed",
 }
 _WEIGHED_VERTICES = 30_000  # above, reading the weights would be felt
 _MOST_OWNERS, _MOST_POINTS = 100, 10_000
@@ -40,8 +41,10 @@ def take(
     frame_end: int,
     scene: Any = None,
     carried: Sequence[tuple[Any, str]] = (),
+    after: str = "",
 ) -> dict[str, str]:
-    """Hashes of each part, as they are now. `carried`: the passengers, each with how it is carried."""
+    """Hashes of each part, as they are now. `carried`: the passengers, each with how it is carried; `group` and
+    `after`: the vertex groups of the weights."""
     scene = scene or bpy.context.scene
     render = scene.render
     gravity = tuple(scene.gravity) if scene.use_gravity else None
@@ -54,6 +57,7 @@ def take(
         "animation": _hash(*_animation(ob)),
         "weights": _hash(group, _weights(ob, group)),
         "passengers": _hash(*(part for passenger, mode in carried for part in _passenger(passenger, mode))),
+        "after": _hash(after, _weights(ob, after)),
     }
 
 

@@ -70,6 +70,14 @@ def played() -> Iterator[str]:
             yield bake_id(ob)
 
 
+def play_file(ob: Any, cache: Path) -> None:
+    """Another file of the same vertices in place of the one that our modifier plays."""
+    modifier = stack.own_modifier(ob)
+    if modifier is not None:
+        modifier.filepath = _relative(cache)
+        ob.update_tag()
+
+
 def repath(old: Path, new: Path) -> None:
     """After a bake folder has moved: modifiers that play a file in it play it where it is now."""
     for ob in bpy.data.objects:

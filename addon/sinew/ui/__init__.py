@@ -6,11 +6,11 @@ import atexit
 
 from ..scene import compat
 from . import background, job_operator
-from .enrich import bake, cage, operators, overlay, panel, passengers, presets, properties, saving, sidebar
+from .enrich import after, bake, cage, live, operators, overlay, panel, passengers, presets, properties, saving, sidebar
 
 # In this order, and unregistered in the opposite one.
 _PARTS = (
-    *(properties, operators, bake, cage, overlay, presets, panel, passengers, sidebar),
+    *(properties, operators, live, after, bake, cage, overlay, presets, panel, passengers, sidebar),
     *(saving, job_operator, background),
 )
 _is_registered = False

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import bpy
 
 from ..core.errors import Cancelled, Error
-from ..core.job import Job
+from ..core.job import Working
 from ..scene import compat
 
 _TICK = 0.01  # seconds between two steps of sampling
@@ -29,9 +29,12 @@ class Work(Protocol):
 
     title: str  # of the undo step; "" where the scene is not changed
     stopped: str  # what is said after Esc
-    job: Job | None
     sampled: int
     total: int
+
+    @property
+    def job(self) -> Working | None:
+        """The thread, once it works."""
 
     @property
     def object_name(self) -> str:
@@ -266,7 +269,7 @@ def _finish() -> None:
         raise
 
 
-def _kept(job: Job, message: str) -> str:
+def _kept(job: Working, message: str) -> str:
     return str(job.error) if isinstance(job.error, Cancelled) else message
 
 

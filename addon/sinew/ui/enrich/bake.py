@@ -13,7 +13,7 @@ from ...core.shot import Sample
 from ...scene import file, setup, stack
 from .. import job_operator
 from ..job_operator import JobOperator
-from . import operators, properties, saving, state
+from . import after, live, operators, properties, saving, state
 
 
 class BakeWork:
@@ -133,6 +133,9 @@ class SINEW_OT_bake(JobOperator, bpy.types.Operator):
         return _can_bake(cls, context)
 
     def prepare(self, context: Any) -> job_operator.Work:
+        live.end()
+        if bake_object.is_remake_enough(context.object, context.scene, state.target()):
+            return after.RemakeWork(context.object.name, state.target())
         return BakeWork(context.object.name, state.target())
 
 
@@ -150,6 +153,7 @@ class SINEW_OT_preview(JobOperator, bpy.types.Operator):
         return _can_bake(cls, context)
 
     def prepare(self, context: Any) -> job_operator.Work:
+        live.end()
         return BakeWork(context.object.name, state.target(), is_preview=True)
 
 

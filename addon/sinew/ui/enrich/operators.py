@@ -58,6 +58,17 @@ def can_look(cls: Any, context: Any) -> bool:
     return True
 
 
+def paint(ob: Any, name: str) -> bool:
+    """Goes to weight painting with that vertex group; False where there is none."""
+    group = ob.vertex_groups.get(name)
+    if group is None:
+        return False
+    ob.vertex_groups.active_index = group.index
+    if ob.mode != "WEIGHT_PAINT":
+        bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
+    return True
+
+
 class SINEW_OT_add(bpy.types.Operator):
     bl_idname = "sinew.add"
     bl_label = "Add Sinew"
@@ -166,13 +177,7 @@ class SINEW_OT_paint_follow_group(bpy.types.Operator):
 
     def execute(self, context: Any) -> Any:
         item, ob = active_item(context), context.object
-        group = ob.vertex_groups.get(bake_object.follow_group(ob, properties.settings_of(item)))
-        if group is None:
-            return {"CANCELLED"}
-        ob.vertex_groups.active_index = group.index
-        if ob.mode != "WEIGHT_PAINT":
-            bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
-        return {"FINISHED"}
+        return {"FINISHED"} if paint(ob, bake_object.follow_group(ob, properties.settings_of(item))) else {"CANCELLED"}
 
 
 class SINEW_OT_animate_amount(bpy.types.Operator):

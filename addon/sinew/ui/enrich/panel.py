@@ -148,6 +148,24 @@ class SINEW_PT_follow(OfSetup, bpy.types.Panel):
             draw_notes(layout, ["Finding the weights..."])
 
 
+class SINEW_PT_after(OfSetup, bpy.types.Panel):
+    bl_label = "After the Bake"
+    bl_order = 2
+
+    def draw(self, context: Any) -> None:
+        layout, item = self.columns(context)
+        ob = context.object
+        layout.prop(item, "follow_after", slider=True)
+        group = layout.row()
+        group.active = item.follow_after > 0.0
+        group.alert = bool(item.follow_after_group) and item.follow_after_group not in ob.vertex_groups
+        group.prop_search(item, "follow_after_group", ob, "vertex_groups", text="Vertex Group")
+        buttons = layout.row(align=True)
+        buttons.operator("sinew.make_after_group", icon="GROUP_VERTEX")
+        buttons.operator("sinew.paint_after_group", icon="WPAINT_HLT")
+        layout.operator("sinew.apply_after", icon="CHECKMARK")
+
+
 class SINEW_PT_cage(OfSetup, bpy.types.Panel):
     bl_label = "Cage"
     bl_order = 3
@@ -318,6 +336,7 @@ def _draw_optional(layout: Any, item: Any, name: str) -> None:
 CLASSES = (
     SINEW_PT_enrich,
     SINEW_PT_follow,
+    SINEW_PT_after,
     SINEW_PT_cage,
     SINEW_PT_frames,
     SINEW_PT_preview,

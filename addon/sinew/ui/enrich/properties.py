@@ -15,12 +15,14 @@ import bpy
 
 from ...core.errors import BadInput
 from ...core.settings import Settings
+from ...core.shot import RESULT_SETTINGS
 from ...scene import setup
 from . import passenger_rows, view
 
 _props: Any = bpy.props  # the stubs say that its functions return nothing
 
 FIELDS = {field.name: field for field in dataclasses.fields(Settings)}
+on_result_change: list[Callable[[Any], None]] = []  # called with a setup whose setting needs no new simulation
 OPTIONAL = tuple(name for name, field in FIELDS.items() if str(field.type).endswith("None"))
 
 # Ranges of sliders where those of the settings are wider than what is usual, and digits.
@@ -47,6 +49,7 @@ _NAMES = {
     "damping_stiffness": "Stiffness Damping",
     "track_group": "Tracked",
     "rigid_group": "Rigid",
+    "follow_after_group": "Follow After Group",
 }
 _USE = {
     "rest_frame": "Take the rest shape from a frame instead of the undeformed mesh",
@@ -64,7 +67,11 @@ def values_of(item: Any) -> dict[str, Any]:
 
 def settings_of(item: Any) -> Settings:
     """The settings of a setup; a damaged value, from a later version perhaps, counts as the default."""
-    values = values_of(item)
+    return settings_from(values_of(item))
+
+
+def settings_from(values: dict[str, Any]) -> Settings:
+    """The same from stored values."""
     try:
         return Settings().replace(values)
     except BadInput:
@@ -94,6 +101,9 @@ def write(item: Any, name: str, value: Any) -> None:
         return  # the property's own range lets nothing through that could be wrong here
     entry = dataclasses.replace(entry, settings=settings.changed())
     setup.save_of(item.object, entry, item.id_data)
+    if name in RESULT_SETTINGS:
+        for listener in on_result_change:
+            listener(item)
 
 
 def find(scene: Any, ob: Any) -> Any | None:

@@ -16,14 +16,13 @@ from ...core import disk
 from ...core.errors import Error
 from ...core.report import told
 from ...core.settings import Settings
+from ...core.shot import UNBAKED_SETTINGS
 from ...core.store import MANIFEST_LIMIT, Manifest, is_id
 from ...scene import fingerprint, playback, sample, setup, stack
 from . import properties
 
 NOTHING, BAKED, STALE, LOST = "NOTHING", "BAKED", "STALE", "LOST"
 UNFINISHED, PREVIEW = "UNFINISHED", "PREVIEW"
-# The range counts as it is, whether the scene's or its own: the fingerprint has it, and the passengers.
-_UNBAKED = ("frame_start", "frame_end", "passengers", "preview_frames", "preview_resolution")
 _KEPT = 1.0  # seconds for which a fingerprint is not taken again
 
 
@@ -39,6 +38,7 @@ class State:
 
 _fingerprints: dict[tuple[Any, ...], tuple[float, dict[str, str]]] = {}
 _manifests: dict[str, tuple[int, Manifest]] = {}
+_remakes: dict[tuple[Any, ...], tuple[float, str]] = {}
 
 
 def target() -> bake_object.Target:
@@ -49,6 +49,17 @@ def target() -> bake_object.Target:
 def why_not(ob: Any) -> str:
     """Why an object cannot be baked, as far as that can be told at a glance, or ""."""
     return sample.why_not(ob)
+
+
+def why_not_remake(ob: Any, scene: Any) -> str:
+    """Why the bake cannot be shown otherwise without a new one, or ""; looked at once in a while."""
+    entry = setup.find_of(ob, scene)
+    key = (entry.id, entry.bake, str(entry.settings)) if entry is not None else ()
+    known = _remakes.get(key)
+    if known is None or time.monotonic() - known[0] > _KEPT:
+        _remakes.clear()
+        known = _remakes[key] = (time.monotonic(), bake_object.why_not_remake(ob, scene, target()))
+    return known[1]
 
 
 def of(item: Any) -> State:
@@ -89,6 +100,7 @@ def wrapped(text: str, width: int) -> list[str]:
 def forget() -> None:
     """Another file is open."""
     _fingerprints.clear()
+    _remakes.clear()
     _manifests.clear()
 
 
@@ -113,7 +125,7 @@ def _report(manifest: Manifest) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def _changed_setting(settings: Settings, manifest: Manifest) -> str:
     for name, value in settings.as_dict().items():
-        if name not in _UNBAKED and manifest.settings.get(name) != value:
+        if name not in UNBAKED_SETTINGS and manifest.settings.get(name) != value:
             return f"{properties.label(name)} has changed"
     return ""
 
@@ -122,12 +134,14 @@ def _changed_scene(ob: Any, scene: Any, settings: Settings, entry: setup.Setup) 
     start = scene.frame_start if settings.frame_start is None else settings.frame_start
     end = scene.frame_end if settings.frame_end is None else settings.frame_end
     group = bake_object.follow_group(ob, settings)
-    key = (scene.name, ob.name, group, start, end)
+    key = (scene.name, ob.name, group, bake_object.after_group(settings), start, end)
     now = time.monotonic()
     known = _fingerprints.get(key)
     if known is None or now - known[0] > _KEPT:
         begin = time.monotonic()
-        known = (now, fingerprint.take(ob, group, start, end, scene, bake_object.carried_now(ob, scene, settings)))
+        carried = bake_object.carried_now(ob, scene, settings)
+        after = bake_object.after_group(settings)
+        known = (now, fingerprint.take(ob, group, start, end, scene, carried, after=after))
         # What takes long is asked for less often: one part in fifty of the time at most.
         known = (now + 50 * (time.monotonic() - begin), known[1])
         _fingerprints[key] = known

@@ -1,0 +1,132 @@
+"""After the Bake: results of a finished bake made anew with another balance, amount or limit, and nothing simulated."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from ... import bake_object
+from ...core.job import RemakeJob
+from ...scene import sample, setup
+from .. import job_operator
+from ..job_operator import JobOperator
+from . import live, operators, properties, saving, state
+
+
+class RemakeWork:
+    """A bake shown otherwise."""
+
+    title = "Apply After the Bake"
+    stopped = "Stopped: the bake is as it was."
+
+    def __init__(self, name: str, where: bake_object.Target) -> None:
+        self.sampled, self.total = 0, 1
+        self._name = name
+        live.end()
+        self._remake = bake_object.ObjectRemake(name, where)
+        self.job: RemakeJob | None = RemakeJob(self._remake.run)
+
+    @property
+    def object_name(self) -> str:
+        """What it is called now."""
+        found = setup.find_by_id(self._remake.setup_id)
+        return found[1].name if found is not None else self._name
+
+    def step(self) -> bool:
+        """There is nothing to sample."""
+        return False
+
+    def abandon(self) -> None: ...
+
+    def arrive(self) -> None: ...
+
+    def discard(self) -> None: ...
+
+    def is_welcome(self) -> str:
+        return self._remake.is_welcome()
+
+    def finish(self, outcome: Any) -> str:
+        saving.remember(self._remake.bake)
+        self._remake.attach(outcome)
+        state.forget()
+        return "Nothing has changed" if outcome.unchanged else f"Applied to {outcome.report['frames']} frames"
+
+
+class SINEW_OT_apply_after(JobOperator, bpy.types.Operator):
+    bl_idname = "sinew.apply_after"
+    bl_label = "Apply"
+    bl_description = (
+        "Show Follow After, Amount and Max Offset on all frames of the finished bake. Nothing is simulated, and no "
+        "frame of the scene is looked at. It does not see what flesh touches"
+    )
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        if not operators.has_idle_setup(cls, context):
+            return False
+        reason = state.why_not_remake(context.object, context.scene)
+        if reason:
+            cls.poll_message_set(reason)
+        return not reason
+
+    def prepare(self, context: Any) -> job_operator.Work:
+        return RemakeWork(context.object.name, state.target())
+
+
+class SINEW_OT_make_after_group(bpy.types.Operator):
+    bl_idname = "sinew.make_after_group"
+    bl_label = "Make One"
+    bl_description = "Make a vertex group, to paint where the bake is drawn back: 1 takes the animation, 0 the bake"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        return operators.can_look(cls, context)
+
+    def execute(self: Any, context: Any) -> Any:
+        properties.refresh()
+        ob, item = context.object, operators.active_item(context)
+        reason = sample.why_no_group(ob)
+        if reason or item is None:
+            self.report({"ERROR"}, reason)
+            return {"CANCELLED"}
+        name = bake_object.AFTER_GROUP
+        if name not in ob.vertex_groups:
+            ob.vertex_groups.new(name=name).add(range(len(ob.data.vertices)), 1.0, "REPLACE")
+        item.follow_after_group = name
+        return {"FINISHED"}
+
+
+class SINEW_OT_paint_after_group(bpy.types.Operator):
+    bl_idname = "sinew.paint_after_group"
+    bl_label = "Paint"
+    bl_description = "Paint where the bake is drawn back: red takes the animation, blue keeps the bake"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        item = operators.active_item(context) if context.object is not None else None
+        if item is not None and item.follow_after_group in context.object.vertex_groups:
+            return True
+        cls.poll_message_set("There is no vertex group yet: make one")
+        return False
+
+    def execute(self, context: Any) -> Any:
+        item: Any = operators.active_item(context)
+        operators.paint(context.object, item.follow_after_group)
+        return {"FINISHED"}
+
+
+CLASSES = (SINEW_OT_apply_after, SINEW_OT_make_after_group, SINEW_OT_paint_after_group)
+
+
+def register() -> None:
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
+
+
+def unregister() -> None:
+    for cls in reversed(CLASSES):
+        bpy.utils.unregister_class(cls)
