@@ -233,11 +233,55 @@ static void every_failing_allocation_is_answered(void)
     }
 }
 
+typedef struct ForestVisits {
+    const int32_t *parent;
+    atomic_int seen[16];
+    atomic_int wrong; /* visits that came before one they depend on */
+    int upwards;
+} ForestVisits;
+
+static void visit_node(void *data, size_t node)
+{
+    ForestVisits *visits = data;
+    for (size_t other = 0; other < 16; other++) {
+        int child = visits->parent[other] == (int32_t)node;
+        int parent = visits->parent[node] == (int32_t)other;
+        atomic_fetch_add(&visits->wrong, (visits->upwards ? child : parent) && atomic_load(&visits->seen[other]) != 1);
+    }
+    atomic_fetch_add(&visits->seen[node], 1);
+}
+
+static void forest_is_visited_once_and_in_order(void)
+{
+    const int32_t parent[16] = {4, 4, 4, 5, 6, 6, 15, 9, 9, 14, 13, 13, 13, 14, 15, -1};
+    int32_t first[17], next[16];
+    memset(first, -1, sizeof first);
+    for (int k = 15; k >= 0; k--) {
+        int32_t above = parent[k] < 0 ? 16 : parent[k];
+        next[k] = first[above];
+        first[above] = k;
+    }
+    for (int trial = 0; trial < 100; trial++) {
+        SnForest forest = {.count = 16, .first_child = first, .next_sibling = next, .serial = trial % 4 == 3};
+        ForestVisits visits = {.parent = parent, .upwards = trial % 2};
+        if (visits.upwards) {
+            sn_parallel_upwards(&forest, visit_node, &visits);
+        } else {
+            sn_parallel_downwards(&forest, visit_node, &visits);
+        }
+        CHECK(atomic_load(&visits.wrong) == 0);
+        for (int k = 0; k < 16; k++) {
+            CHECK(atomic_load(&visits.seen[k]) == 1);
+        }
+    }
+}
+
 int main(void)
 {
     context_tells_of_failure_progress_and_cancelling();
     memory_is_zeroed_counted_and_refused_with_a_sentence();
     parallel_loop_visits_every_item_once_in_fixed_chunks();
     every_failing_allocation_is_answered();
+    forest_is_visited_once_and_in_order();
     return CHECK_RESULT();
 }

@@ -326,6 +326,28 @@ static void forgetting_makes_a_checkpoint_to_the_bit(void)
     scene_clear(&scene);
 }
 
+static void step_allocates_nothing(void)
+{
+    SnContext context;
+    sn_context_init(&context);
+    Scene scene = scene_from(&context, scene_box(&context, 6, 3, 3, 0.1), 1, YOUNG, &sn_energy_neo_hookean);
+    double *frames = moving_frames(&context, &scene);
+    SnStepper *stepper = stepper_new(&context, &scene, SN_SCHEME_TR_BDF2);
+    SnInputCurve curve = {scene.mesh.vertex_count, NULL, frames, frames + scene.n, frames + 2 * scene.n, 1.0 / 24.0};
+    SnState state = state_at_rest(&context, &scene);
+    SnStepReport report = {0};
+    scene.world.damping_stiffness = 1e-3;
+    scene.world.keep_pose = 0.7;
+    context.allocations_until_failure = 0; /* the next one would fail */
+    CHECK(sn_stepper_step(&context, stepper, &curve, 0.0, 0.5, &state, &report) == SN_OK);
+    CHECK(sn_stepper_step(&context, stepper, &curve, 0.5, 1.0, &state, &report) == SN_OK);
+    CHECK(report.factorizations > 0);
+    sn_state_clear(&state);
+    sn_stepper_destroy(stepper);
+    sn_release(frames);
+    scene_clear(&scene);
+}
+
 static void followed_vertices_lie_on_the_curve(void)
 {
     for (int scheme = 0; scheme < 2; scheme++) {
@@ -435,6 +457,7 @@ int main(void)
     damping_decays_as_its_closed_form();
     steps_have_the_same_bits_on_any_number_of_threads();
     forgetting_makes_a_checkpoint_to_the_bit();
+    step_allocates_nothing();
     followed_vertices_lie_on_the_curve();
     failed_step_leaves_the_state_as_it_was();
     kept_pose_stays_under_gravity_and_a_loose_one_sags();
