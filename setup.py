@@ -15,6 +15,7 @@ import concurrent.futures
 import contextlib
 import fcntl
 import hashlib
+import importlib.metadata
 import os
 import shlex
 import shutil
@@ -275,10 +276,30 @@ def install_lib(cached: Path) -> None:
     stamp.write_text(cached.name)
 
 
+def install_gmsh() -> None:
+    """Gmsh as its makers built it, in a folder apart: only the helper process loads it, never the module."""
+    try:
+        package = importlib.metadata.distribution("gmsh")
+    except importlib.metadata.PackageNotFoundError:
+        sys.exit("The Python package gmsh is missing: run `make build`, which installs it.")
+    target = PACKAGE / "lib" / "gmsh"
+    stamp = target / "made-from"
+    if stamp.exists() and stamp.read_text() == package.version:
+        return
+    target.mkdir(exist_ok=True)
+    for file in package.files or []:
+        if file.name.startswith("libgmsh.so"):
+            replace_atomically(Path(package.locate_file(file)), target / "libgmsh.so")
+        elif file.parent.name == "gmsh" and file.name in ("LICENSE.txt", "CREDITS.txt"):
+            replace_atomically(Path(package.locate_file(file)), target / file.name)
+    stamp.write_text(package.version)
+
+
 def finish(linked: Path) -> None:
     """Binds the linked module to the carried libraries and puts it in place, once it is seen to load."""
     cached = cached_lib(linked)
     install_lib(cached)
+    install_gmsh()
     digest = hashlib.sha256(linked.read_bytes()).hexdigest() + cached.name
     stamp = OBJECTS / "installed"
     if MODULE.exists() and stamp.exists() and stamp.read_text() == digest:
@@ -346,7 +367,7 @@ def main() -> None:
         version=version(),
         package_dir={"": "addon"},
         packages=[".".join(path.parent.relative_to(PACKAGE.parent).parts) for path in PACKAGE.glob("**/__init__.py")],
-        package_data={"sinew": ["*.so", "*.toml", "lib/*", "lib/licences/*", "presets/**"]},
+        package_data={"sinew": ["*.so", "*.toml", "lib/*", "lib/*/*", "presets/**"]},
         distclass=NativeDistribution,
         cmdclass={"build_ext": BuildNative},
         options={"bdist_wheel": {"py_limited_api": "cp311"}},

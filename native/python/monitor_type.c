@@ -1,6 +1,8 @@
 /* Monitor: watch and cancel native work from another thread. */
 #include "python/types.h"
 
+#include "python/errors.h"
+
 typedef struct Monitor {
     PyObject_HEAD
     SnContext context;
@@ -46,6 +48,17 @@ static PyObject *monitor_progress(PyObject *self, PyObject *unused)
     return Py_BuildValue("sll", atomic_load(&context->stage), atomic_load(&context->done), atomic_load(&context->total));
 }
 
+/* check(): raises Cancelled once somebody asked to stop; for work that is not native. */
+static PyObject *monitor_check(PyObject *self, PyObject *unused)
+{
+    SnContext *context = &((Monitor *)self)->context;
+    (void)unused;
+    if (sn_errors_check(sn_context_advance(context, atomic_load(&context->done)), context) < 0) {
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
 SnContext *sn_monitor_context(PyObject *monitor, SnContext *own)
 {
     if (monitor == NULL || Py_IsNone(monitor)) {
@@ -63,6 +76,7 @@ int sn_monitor_type_add(PyObject *module)
 {
     static PyMethodDef methods[] = {
         {"cancel", monitor_cancel, METH_NOARGS, "Ask the work that uses this monitor to stop; may be called from any thread."},
+        {"check", monitor_check, METH_NOARGS, "Raise Cancelled if the work was asked to stop."},
         {"progress", monitor_progress, METH_NOARGS, "(stage, done, total) of the work that uses this monitor."},
         {NULL, NULL, 0, NULL},
     };

@@ -11,6 +11,8 @@ import numpy as np
 
 
 class FakeCage:
+    note = ""
+
     def __init__(self, vertices: Any, tets: Any, binding: Any, weights: Any) -> None:
         self.vertices, self.tets, self.binding, self.weights = vertices, tets, binding, weights
 

@@ -92,6 +92,14 @@ def test_every_carried_library_comes_with_its_licence():
         assert any(part in name for name in texts), part
 
 
+def test_gmsh_lies_apart_with_its_licence():
+    """Beside the other libraries it would be loaded by nobody, but looked at by all that looks after these."""
+    folder = PACKAGE / "lib" / "gmsh"
+    assert (folder / "libgmsh.so").stat().st_size > 1e6
+    assert "GNU GENERAL PUBLIC LICENSE" in (folder / "LICENSE.txt").read_text().upper()
+    assert "libgmsh.so" not in {name for library in libraries() for name in dynamic_entries(library, "NEEDED")}
+
+
 def test_presets_are_copied_into_the_package():
     if not (ROOT / "presets").is_dir():
         pytest.skip("there are no presets")

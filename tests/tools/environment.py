@@ -26,6 +26,8 @@ CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "sine
 # Libraries that Blender as a Python module expects of the system.
 BPY_PACKAGES = ["libx11-6", "libxi6", "libxxf86vm1", "libxfixes3", "libxrender1", "libxkbcommon0", "libsm6", "libice6"]
 BPY_PACKAGES += ["libgl1", "libegl1", "libgomp1"]
+# What the Gmsh that we carry expects of it beside these.
+BPY_PACKAGES += ["libglu1-mesa", "libxft2", "libxcursor1", "libxinerama1", "libfontconfig1"]
 PACKAGES = {
     "build": ["libc6-dev", "libsuitesparse-dev", "libarpack2-dev", "libopenblas-dev"],
     "bpy": BPY_PACKAGES,

@@ -175,6 +175,7 @@ def _make_enricher(shot: Shot, store: Store | None, clock: Clock, progress: Prog
     cage = None
     if store is not None:
         cage = engine.cage(*(store.constant(f"cage_{name}") for name in ("vertices", "tets", "binding", "weights")))
+        cage.note = str(store.manifest.report.get("cage_note", ""))
     monitor = engine.monitor()
     with clock.stage("cage"), concurrent.futures.ThreadPoolExecutor(1, "sinew cage") as pool:
         future = pool.submit(
@@ -220,6 +221,7 @@ def _create(root: Path, shot: Shot, identity: str, enricher: Any, build: str) ->
         native=shot.native,
         build=build,
         settings=shot.settings.as_dict(),
+        report={"cage_note": cage.note},  # for the report, should the bake be continued
         passengers=bakes.entries(shot),
         is_preview=shot.is_preview,
     )

@@ -20,6 +20,8 @@ class Cage:
     weights[i].
     """
 
+    note = ""  # a sentence for the artist, where another mesher had to take the place of the chosen one
+
     def __init__(self, vertices: Any, tets: Any, binding: Any, weights: Any, *, native: Any = None) -> None:
         """Restores a cage from its arrays; `build_cage` makes one."""
         self.vertices: Floats = np.ascontiguousarray(vertices, np.float64)
@@ -58,18 +60,43 @@ TRIAL_RESOLUTION = 12
 
 
 def build_cage(
-    rest: Any, triangles: Any, resolution: int = 0, *, separate_parts: bool = False, monitor: Any = None
+    rest: Any,
+    triangles: Any,
+    resolution: int = 0,
+    *,
+    separate_parts: bool = False,
+    mesher: str = "lattice",
+    monitor: Any = None,
 ) -> Cage:
     """A cage around any mesh: non-manifold, open, many shells, self-intersecting, with loose vertices.
 
     rest (t, 3) metres, triangles (m, 3) indices; resolution is the number of cells along the longest side, 0 for
     an automatic one: 24, or fewer so that there are about 25,000 tets.
     separate_parts gives parts that are near each other but not connected (fingers, thighs) tets of their own.
+    mesher "gmsh" fills a smoother envelope with tets that grow towards the inside; where it cannot, the cage is that of
+    "lattice" and its note says why.
     """
     rest = np.ascontiguousarray(rest, np.float64)
     triangles = np.ascontiguousarray(triangles, np.int32).reshape(-1, 3)
     if resolution == 0:
         resolution = _automatic_resolution(rest, triangles, monitor)
+    cage = _lattice_cage(rest, triangles, resolution, separate_parts, monitor)
+    return _gmsh_cage(cage, rest, separate_parts, monitor) if mesher == "gmsh" else cage
+
+
+def _gmsh_cage(lattice: Cage, rest: Floats, separate_parts: bool, monitor: Any) -> Cage:
+    from . import gmsh  # it takes cages from here
+
+    try:
+        if separate_parts:
+            raise gmsh.Failure("cannot keep near parts separate")
+        return gmsh.fill_cage(lattice, rest, monitor)
+    except gmsh.Failure as failure:
+        lattice.note = f"The lattice mesher made the cage, because Gmsh {failure}."
+        return lattice
+
+
+def _lattice_cage(rest: Floats, triangles: Ints, resolution: int, separate_parts: bool, monitor: Any) -> Cage:
     native = module.Cage(rest, triangles, resolution, separate_parts, monitor)
     vertex_count, tet_count, surface_count = native.counts()
     vertices, tets = np.empty((vertex_count, 3)), np.empty((tet_count, 4), np.int32)

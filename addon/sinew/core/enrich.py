@@ -103,6 +103,7 @@ class Enricher:
             triangles,
             self.settings.resolution,
             separate_parts=self.settings.separate_parts,
+            mesher=self.settings.mesher,
             monitor=monitor,
         )
         if len(self.cage.binding) != len(rest):

@@ -22,6 +22,9 @@ _COUNTED = 150_000
 # Seconds a sample of fitting and of simulating (with one substep) 10,000 tets, on two cores of a 2.8 GHz Xeon; both
 # grow with the power of 3/2. Putting the detail back costs by the vertex.
 _FIT, _STEP, _VERTEX = 0.075, 0.035, 3e-7
+_GMSH = 2.0  # seconds for 10,000 tets of Gmsh
+# Gmsh makes about this many tets, times that power of the lattice's: larger ones inside. Within a quarter.
+_GMSH_FACTOR, _GMSH_POWER = 3.9, 0.77
 _CAGE = 0.4  # seconds for a cage of 10,000 tets and what is tuned on it
 _POWER = 1.5
 _STEP_ANGLE = 0.55  # radians of a swing in one substep, where the simulation chooses them: native/method/enrich.c
@@ -35,8 +38,9 @@ class Growth:
     rest: Any  # (t, 3)
     triangles: Any  # (m, 3)
     separate_parts: bool
-    trial: int
+    trial: int  # tets of the coarsest lattice
     coefficients: tuple[float, float, float]
+    mesher: str = "lattice"
 
     @property
     def vertices(self) -> int:
@@ -48,7 +52,7 @@ class Growth:
 
     def can_count(self, resolution: int) -> bool:
         """Whether counting takes a fraction of a second."""
-        return self.tets(resolution) <= _COUNTED
+        return self.mesher == "lattice" and self.tets(resolution) <= _COUNTED
 
     def count(self, resolution: int, monitor: Any = None) -> int:
         return count_tets(self.rest, self.triangles, self.resolution(resolution), self.separate_parts, monitor)
@@ -57,10 +61,13 @@ class Growth:
         """About how many; 0 is the automatic resolution."""
         r = float(self.resolution(resolution))
         cubic, square, line = self.coefficients
-        return max(1, round(((cubic * r + square) * r + line) * r))
+        lattice = max(1.0, ((cubic * r + square) * r + line) * r)
+        return round(lattice if self.mesher == "lattice" else min(lattice, _GMSH_FACTOR * lattice**_GMSH_POWER))
 
 
-def measure(rest: Any, triangles: Any, separate_parts: bool = False, monitor: Any = None) -> Growth:
+def measure(
+    rest: Any, triangles: Any, separate_parts: bool = False, mesher: str = "lattice", monitor: Any = None
+) -> Growth:
     """Builds the trial cages: a fraction of a second, more for very large meshes."""
     rest = np.ascontiguousarray(rest, np.float64)
     triangles = np.ascontiguousarray(triangles, np.int32).reshape(-1, 3)
@@ -69,7 +76,8 @@ def measure(rest: Any, triangles: Any, separate_parts: bool = False, monitor: An
     cubic, square, line = np.linalg.solve(powers, np.array(counts, dtype=np.float64))
     # The automatic resolution is chosen with whole bodies, as a bake does.
     trial = counts[0] if not separate_parts else count_tets(rest, triangles, TRIAL_RESOLUTION, monitor=monitor)
-    return Growth(rest, triangles, separate_parts, trial, (float(cubic), float(square), float(line)))
+    mesher = "lattice" if separate_parts else mesher  # Gmsh cannot
+    return Growth(rest, triangles, separate_parts, trial, (float(cubic), float(square), float(line)), mesher)
 
 
 def seconds(tets: int, vertices: int, samples: int, settings: Settings, sample_rate: float) -> float:
@@ -89,7 +97,9 @@ class Speed:
 
     def seconds(self, tets: int, vertices: int, samples: int, settings: Settings, sample_rate: float) -> float:
         work = self.slowness * seconds(tets, vertices, samples, settings, sample_rate)
-        once = _CAGE * (tets / 10_000) ** _POWER if self.once is None else self.once
+        once = self.once
+        if once is None:
+            once = _CAGE * (tets / 10_000) ** _POWER + (_GMSH * tets / 10_000 if settings.mesher == "gmsh" else 0.0)
         return work + self.sampling * samples + once
 
 

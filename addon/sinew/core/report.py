@@ -125,7 +125,9 @@ def build_report(shot: Shot, store: Store, enricher: Any, clock: Clock) -> dict[
         "settings": shot.settings.as_dict(),
         "summary": {name: _plain(value) for name, value in summary.items()},
     }
-    report["warnings"] = [*shot.warnings, *_warnings(shot, report, column("repaired"))]
+    report["cage_note"] = enricher.cage.note
+    notes = [report["cage_note"]] if report["cage_note"] else []
+    report["warnings"] = [*shot.warnings, *notes, *_warnings(shot, report, column("repaired"))]
     return report
 
 

@@ -40,6 +40,12 @@ class Settings:
         False,
         "Fingers or thighs that lie close together get a cage each and move apart freely, instead of sticking together",
     )
+    mesher: str = _setting(
+        "lattice",
+        "What fills the cage: Lattice is quick, its tets are even. Gmsh makes a smoother boundary and fewer tets, "
+        "larger inside, and takes a few seconds",
+        choices=("lattice", "gmsh"),
+    )
     jiggle: float = _setting(
         3.0, "How fast free parts swing: low looks heavy and slow, high firm and quick", low=0.05, high=100.0, unit="Hz"
     )

@@ -22,7 +22,7 @@ from ..job_operator import JobOperator
 from . import operators, properties, state, view
 
 CAGE = "CAGE"  # a state beside those of state.py: there is a cage and no bake
-_SHAPING = ("resolution", "separate_parts", "rest_frame")  # settings that a cage depends on
+_SHAPING = ("resolution", "separate_parts", "mesher", "rest_frame")  # settings that a cage depends on
 _KEPT = 1.0  # seconds for which a mesh is not looked at again
 
 
@@ -34,6 +34,7 @@ class Built:
     min_dihedral: float  # degrees
     shape: str  # fingerprint of the mesh
     settings: dict[str, Any]
+    note: str  # a sentence, where the chosen mesher could not be used
 
 
 _built: dict[str, Built] = {}  # by the id of the setup
@@ -85,6 +86,7 @@ def describe(built: Built) -> list[str]:
         f"{len(shown.tets):,} tets, {len(shown.vertices):,} vertices",
         f"Smallest angle {built.min_dihedral:.0f}°",
         f"{100 * shown.followed:.0f} % follows the animation exactly",
+        *([built.note] if built.note else []),
     ]
 
 
@@ -152,17 +154,17 @@ class BuildWork:
 
     def finish(self, outcome: Any) -> str:
         settings = {name: getattr(self._settings, name) for name in _SHAPING}
-        shown, min_dihedral = outcome
-        built = Built(shown, min_dihedral, self._shape, settings)
+        shown, min_dihedral, note = outcome
+        built = Built(shown, min_dihedral, self._shape, settings, note)
         _built[self._key] = built
         found = setup.find_by_id(self._key)
         item = properties.find(found[2], found[1]) if found is not None else None
         if item is not None:
             view.change(item, cage=True, shape=view.REST)
-        return f"The cage is built, {100 * shown.followed:.0f} % of it follows exactly"
+        return note or f"The cage is built, {100 * shown.followed:.0f} % of it follows exactly"
 
 
-def _build(body: bake_object.Body, settings: Settings, monitor: Any) -> tuple[CageView, float]:
+def _build(body: bake_object.Body, settings: Settings, monitor: Any) -> tuple[CageView, float, str]:
     from ...core.cage import build_cage
 
     follow = body.follow()
@@ -171,10 +173,11 @@ def _build(body: bake_object.Body, settings: Settings, monitor: Any) -> tuple[Ca
         body.rest.triangles,
         settings.resolution,
         separate_parts=settings.separate_parts,
+        mesher=settings.mesher,
         monitor=monitor,
     )
     shown = cage_view.make_view(cage.vertices, cage.tets, cage.binding, follow, body.rest.matrix)
-    return shown, cage.min_dihedral
+    return shown, cage.min_dihedral, cage.note
 
 
 class SINEW_OT_build_cage(JobOperator, bpy.types.Operator):

@@ -15,13 +15,14 @@ _last = [estimate.Speed()]  # of the last bake that was looked at
 
 def growth_of(item: Any) -> estimate.Growth | None:
     """How the cage of a setup grows with its resolution; None while that is being found out."""
-    separate = properties.settings_of(item).separate_parts
+    settings = properties.settings_of(item)
+    filled = (settings.separate_parts, settings.mesher)
 
     def prepare() -> Any:
         seen = shape.undeformed(item.object)
-        return lambda monitor: estimate.measure(*seen.build(), separate, monitor)
+        return lambda monitor: estimate.measure(*seen.build(), *filled, monitor)
 
-    found: estimate.Growth | None = results.get(_WHAT, view.key_of(item), (cage.shape_of(item), separate), prepare)
+    found: estimate.Growth | None = results.get(_WHAT, view.key_of(item), (cage.shape_of(item), *filled), prepare)
     return found
 
 

@@ -229,6 +229,7 @@ class SINEW_PT_advanced(OfSetup, bpy.types.Panel):
         column = layout.column()
         for name in ("balance", "maximum_offset", "smoothing"):
             column.prop(item, name)
+        layout.prop(item, "mesher")
         column = layout.column(heading="Cage")
         column.prop(item, "separate_parts")
         column.prop(item, "detail")
