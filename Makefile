@@ -1,6 +1,6 @@
 # The verbs of Sinew. Each one installs what it needs first: `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-current test-core test-native build wheel extension pictures check bench bench-assets clean native-tests
+.PHONY: help demo test test-threads test-valgrind test-current test-core test-native build wheel extension pictures check bench bench-assets clean native-tests
 .PHONY: check-warnings check-cppcheck check-ruff check-types check-layers check-windows
 MAKEFLAGS += --no-print-directory
 
@@ -15,13 +15,18 @@ JOBS := $(shell nproc 2>/dev/null || echo 2)
 WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Werror
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' addon/sinew/blender_manifest.toml)
 NATIVE_FLAGS := -std=c11 -fopenmp $(WARNINGS) -Inative -isystem /usr/include/suitesparse -DSN_VERSION='"$(VERSION)"' -MMD -MP
-NATIVE_LIBRARIES := -lcholmod -larpack -lopenblas -lm
+NATIVE_LIBRARIES := -lcholmod -lsuitesparseconfig -larpack -lopenblas -lm
 NATIVE_SOURCES := $(filter-out native/python/%,$(sort $(wildcard native/*/*.c)))
 NATIVE_TESTS := $(sort $(wildcard tests/native/test_*.c))
 NATIVE_HELPERS := $(filter-out $(NATIVE_TESTS),$(wildcard tests/native/*.c))
-FLAVOURS := plain sanitized
+FLAVOURS := plain sanitized threads traced
 plain_FLAGS := -O3 -fno-math-errno
 sanitized_FLAGS := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
+threads_FLAGS := -O1 -g -fsanitize=thread -DSN_BASELINE_ONLY
+traced_FLAGS := -O2 -g
+# What runs on several threads, for ThreadSanitizer; what allocates and computes a whole run, for valgrind, which takes its time.
+THREADS_TESTS := threads memory multifrontal tet_elements time_step
+TRACED_TESTS := allocations memory linear_solver multifrontal tet_elements newton cage
 
 WINDOWS_OBJECTS := $(patsubst %.c,build/windows/%.o,$(NATIVE_SOURCES))
 
@@ -32,9 +37,10 @@ help:
 	@echo "                   ~/.cache/sinew, and \`python3 tests/tools/current.py blender ARGS\` starts it"
 	@echo "make test-core     only the tests without Blender"
 	@echo "make test-native   only the tests of the C core"
+	@echo "make test-threads  the C core under ThreadSanitizer; make test-valgrind: under valgrind (minutes)"
 	@echo "make build         the native module, into addon/sinew/"
 	@echo "make check         warnings, static analysis, types, layers, Windows compile"
-	@echo "make bench         times of the reference shot, and the comparison with CalculiX"
+	@echo "make bench         times of the reference shot, plots of convergence, the comparison with CalculiX"
 	@echo "make bench-assets  bake every example model"
 	@echo "make extension     the zip to install in Blender, into build/"
 	@echo "make pictures      the pictures of docs/artist.md, from the window test in Debian unstable's Blender (as root)"
@@ -67,6 +73,18 @@ test-core:
 	@$(TOOLS) setup.py -q build_ext
 	@$(SUITES) core-45
 
+test-threads:
+	@$(ENVIRONMENT) build
+	@$(MAKE) -j$(JOBS) $(THREADS_TESTS:%=build/threads/tests/test_%)
+	@for name in $(THREADS_TESTS); do TSAN_OPTIONS=halt_on_error=1 build/threads/tests/test_$$name || exit 1; done
+
+test-valgrind:
+	@$(ENVIRONMENT) build valgrind
+	@$(MAKE) -j$(JOBS) $(TRACED_TESTS:%=build/traced/tests/test_%)
+	@for name in $(TRACED_TESTS); do \
+	  OMP_NUM_THREADS=2 valgrind -q --error-exitcode=9 --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite \
+	  build/traced/tests/test_$$name || exit 1; done
+
 test-native:
 	@$(ENVIRONMENT) build
 	@$(MAKE) -j$(JOBS) native-tests
@@ -76,6 +94,7 @@ bench:
 	@$(ENVIRONMENT) build bpy bench
 	@$(TOOLS) setup.py -q build_ext
 	$(BPY) tests/benchmark/bench.py
+	$(BPY) tests/benchmark/convergence.py
 	@$(SUITES) core-45 -- -k calculix
 
 bench-assets:
@@ -133,6 +152,10 @@ clean:
 
 # The tests of the C core: every tests/native/test_*.c is a program, built plain and with sanitizers.
 
+# ThreadSanitizer does not see how OpenMP's library waits: there the parallel loop runs on plain threads.
+threads_WITHOUT := native/base/parallel.c
+threads_WITH := build/threads/tests/threads/parallel.o
+
 define flavour
 build/$(1)/native/%.o: native/%.c Makefile
 	@mkdir -p $$(@D)
@@ -140,15 +163,16 @@ build/$(1)/native/%.o: native/%.c Makefile
 build/$(1)/tests/%.o: tests/native/%.c Makefile
 	@mkdir -p $$(@D)
 	@gcc $(NATIVE_FLAGS) $($(1)_FLAGS) -Itests/native -c $$< -o $$@
-$(1)_OBJECTS := $(patsubst %.c,build/$(1)/%.o,$(NATIVE_SOURCES)) $(patsubst tests/native/%.c,build/$(1)/tests/%.o,$(NATIVE_HELPERS))
+$(1)_OBJECTS := $(patsubst %.c,build/$(1)/%.o,$(filter-out $($(1)_WITHOUT),$(NATIVE_SOURCES))) $($(1)_WITH) \
+  $(patsubst tests/native/%.c,build/$(1)/tests/%.o,$(NATIVE_HELPERS))
 $(1)_PROGRAMS := $(patsubst tests/native/%.c,build/$(1)/tests/%,$(NATIVE_TESTS))
 $$($(1)_PROGRAMS): %: %.o $$($(1)_OBJECTS)
 	@gcc -fopenmp $($(1)_FLAGS) $$^ $(NATIVE_LIBRARIES) -o $$@
-native-tests: $$($(1)_PROGRAMS)
 -include $$(wildcard build/$(1)/*/*.d build/$(1)/*/*/*.d)
 endef
 $(foreach name,$(FLAVOURS),$(eval $(call flavour,$(name))))
 .SECONDARY:
+native-tests: $(plain_PROGRAMS) $(sanitized_PROGRAMS)
 
 # The benchmark of the engine alone, beside its yardsticks; bench.py runs it.
 build/plain/benchmark/engine: tests/benchmark/engine.c $(wildcard tests/benchmark/*.h tests/native/*.h) $(plain_OBJECTS) Makefile

@@ -64,6 +64,21 @@ cleanup:
     return status;
 }
 
+/* What solutions need, in advance: if one of these is missing inside cholmod_solve2, it does not notice. */
+static SnStatus allocate_work(SnContext *context, SnLinearSolver *solver)
+{
+    cholmod_common *common = &solver->common;
+    size_t columns = 3 / solver->scalars, n = solver->factor->n;
+    size_t below = solver->factor->maxesize > 0 ? solver->factor->maxesize : 1;
+    solver->solution = cholmod_allocate_dense(n, columns, n, CHOLMOD_REAL, common);
+    solver->work_y = cholmod_allocate_dense(n, columns, n, CHOLMOD_REAL, common);
+    solver->work_e = cholmod_allocate_dense(below, columns, below, CHOLMOD_REAL, common);
+    if (solver->solution == NULL || solver->work_y == NULL || solver->work_e == NULL) {
+        return sn_context_fail(context, SN_OUT_OF_MEMORY, "Out of memory while analysing the system: lower the resolution.");
+    }
+    return SN_OK;
+}
+
 static SnStatus create(SnContext *context, const SnBlockPattern *pattern, size_t scalars, SnLinearSolver **out)
 {
     SnStatus status = SN_OK;
@@ -112,6 +127,7 @@ static SnStatus create(SnContext *context, const SnBlockPattern *pattern, size_t
                                  "Out of memory while analysing the system: lower the resolution.");
         goto cleanup;
     }
+    SN_TRY(allocate_work(context, solver));
     *out = solver;
 cleanup:
     sn_release(order);

@@ -73,6 +73,12 @@ void sn_multifrontal_destroy(SnMultifrontal *m)
     sn_release(m);
 }
 
+/* Floats of a front's panel, with what its tiles read past the end: another front's panel may be in the making there. */
+static size_t panel_size(const Front *front)
+{
+    return front->height * front->width + SN_PANEL_SLACK;
+}
+
 /* Sizes, the tree, and the map of each front's lower rows into its parent. `front_of`: column -> front. */
 static void shape_fronts(SnMultifrontal *m, int32_t *front_of)
 {
@@ -86,7 +92,7 @@ static void shape_fronts(SnMultifrontal *m, int32_t *front_of)
         front->panel = panel;
         front->relative = relative;
         front->first_child = front->next_sibling = -1;
-        panel += front->height * front->width;
+        panel += panel_size(front);
         relative += front->height - front->width;
         for (int32_t column = shape->column_start[k]; column < shape->column_start[k + 1]; column++) {
             front_of[column] = (int32_t)k;
@@ -278,7 +284,7 @@ SnStatus sn_multifrontal_create(SnContext *context, const SnBlockPattern *patter
     SN_TRY_NEW(context, m->run, m->shape.row_start[count], int32_t);
     shape_fronts(m, front_of);
     for (size_t k = 0; k < count; k++) {
-        panels += m->fronts[k].height * m->fronts[k].width;
+        panels += panel_size(m->fronts + k);
         below += m->fronts[k].height;
     }
     SN_TRY(find_entries(context, m, front_of));
@@ -289,7 +295,7 @@ SnStatus sn_multifrontal_create(SnContext *context, const SnBlockPattern *patter
     SN_TRY_NEW(context, task_of, count, int32_t);
     SN_TRY_NEW(context, live, count + 1, int32_t);
     SN_TRY_NEW(context, m->updates, plan_tasks(m, work, task_of, live) + SN_PANEL_SLACK, float);
-    SN_TRY_NEW(context, m->factor, panels + SN_PANEL_SLACK, float);
+    SN_TRY_NEW(context, m->factor, panels, float);
     SN_TRY_NEW(context, m->vectors, below + SN_PANEL_SLACK, float);
     SN_TRY_NEW(context, m->diagonal, m->shape.size, float);
     SN_TRY_NEW(context, m->solution, m->shape.size, float);

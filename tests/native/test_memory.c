@@ -1,12 +1,7 @@
 /* Context, memory and the parallel loop; and every allocation of a small full run failing in turn. */
-#include "scenes.h"
-#include "shapes.h"
+#include "run.h"
 
 #include "base/parallel.h"
-#include "mesh/cage.h"
-#include "method/detail.h"
-#include "method/enrich.h"
-#include "method/fit.h"
 
 static void context_tells_of_failure_progress_and_cancelling(void)
 {
@@ -95,99 +90,7 @@ static void parallel_loop_visits_every_item_once_in_fixed_chunks(void)
     CHECK(sn_parallel_thread_count() >= 1);
 }
 
-/* A ball that is caged, bound, fitted, simulated and drawn. The results of the first two live on while the rest is tried. */
-typedef struct Run {
-    Shape ball;
-    double *areas, *follow, *frames[2], *result; /* frames and result: surfaces */
-    SnTetMesh cage;
-    SnEmbedding embedding;
-} Run;
-
 typedef SnStatus (*Part)(SnContext *context, Run *run);
-
-static SnStatus cage_and_embedding(SnContext *context, Run *run)
-{
-    SnStatus status = SN_OK;
-    SnTriMesh mesh = shape_mesh(&run->ball);
-    SnCageSettings settings = sn_cage_settings_default();
-    settings.resolution = 2;
-    settings.separate_parts = 1;
-    SN_TRY(sn_tri_mesh_vertex_areas(context, &mesh, run->areas));
-    SN_TRY(sn_cage_build(context, &mesh, &settings, &run->cage, &run->embedding));
-    sn_embedding_clear(&run->embedding); /* binding to a cage from elsewhere allocates too */
-    SN_TRY(sn_embedding_build(context, &run->cage, mesh.vertex_count, mesh.positions, &run->embedding));
-cleanup:
-    if (status != SN_OK) {
-        sn_embedding_clear(&run->embedding);
-        sn_tet_mesh_clear(&run->cage);
-    }
-    return status;
-}
-
-static SnStatus fit_enrich_and_detail(SnContext *context, Run *run)
-{
-    SnStatus status = SN_OK;
-    SnFit *fit = NULL;
-    SnEnrich *enrich = NULL;
-    SnState state = {0};
-    double *fitted[2] = {NULL, NULL};
-    SnFitSettings fit_settings = sn_fit_settings_default();
-    SnEnrichSettings settings = sn_enrich_settings_default();
-    SnFitReport fit_report;
-    SnStepReport step_report = {0};
-    size_t repaired, n = 3 * run->cage.vertex_count;
-    fit_settings.max_rounds = 1; /* rounds allocate nothing */
-    settings.substeps = 1;
-    SN_TRY(sn_fit_create(context, &run->cage, &run->embedding, run->areas, &fit_settings, &fit));
-    SN_TRY_NEW(context, fitted[0], n, double);
-    SN_TRY_NEW(context, fitted[1], n, double);
-    SN_TRY(sn_fit_frame(context, fit, run->frames[0], 1, fitted[0], &fit_report));
-    memcpy(fitted[1], fitted[0], n * sizeof(double));
-    SN_TRY(sn_fit_frame(context, fit, run->frames[1], 0, fitted[1], &fit_report));
-    SN_TRY(sn_enrich_create(context, &run->cage, &run->embedding, run->areas, run->follow, &settings, &enrich));
-    SN_TRY(sn_state_init(context, run->cage.vertex_count, &state));
-    memcpy(state.positions, fitted[0], n * sizeof(double));
-    SnInputCurve curve = {run->cage.vertex_count, NULL, fitted[0], fitted[1], NULL, settings.interval};
-    SN_TRY(sn_enrich_advance(context, enrich, &curve, &state, &step_report, &repaired));
-    SN_TRY(sn_detail_apply(context, &run->cage, &run->embedding, fitted[1], state.positions, run->frames[1], run->result));
-cleanup:
-    sn_state_clear(&state);
-    sn_enrich_destroy(enrich);
-    sn_fit_destroy(fit);
-    sn_release(fitted[0]);
-    sn_release(fitted[1]);
-    return status;
-}
-
-static void run_init(SnContext *context, int held, Run *run)
-{
-    const double centre[3] = {0.0, 0.0, 0.0};
-    *run = (Run){.ball = shape_sphere(context, 3, 0.5, centre, 1.0)};
-    size_t count = run->ball.vertex_count;
-    run->areas = SN_NEW(context, count, double);
-    run->follow = SN_NEW(context, count, double);
-    run->result = SN_NEW(context, 3 * count, double);
-    for (size_t f = 0; f < 2; f++) {
-        run->frames[f] = scene_copy(context, run->ball.positions, 3 * count);
-        for (size_t v = 0; v < count; v++) {
-            double *x = run->frames[f] + 3 * v;
-            run->follow[v] = held && x[2] < -0.3 ? 1.0 : held && x[2] < 0.0 ? 0.3 : 0.0;
-            x[0] += 0.1 * (double)f * (1.0 + x[2] * x[2]);
-        }
-    }
-}
-
-static void run_clear(Run *run)
-{
-    shape_clear(&run->ball);
-    sn_embedding_clear(&run->embedding);
-    sn_tet_mesh_clear(&run->cage);
-    sn_release(run->areas);
-    sn_release(run->follow);
-    sn_release(run->result);
-    sn_release(run->frames[0]);
-    sn_release(run->frames[1]);
-}
 
 /* Fails each allocation of the part in turn, until there are as many as it needs. Returns how many that are. */
 static long fail_in_turn(Part part, Run *run)
@@ -219,13 +122,13 @@ static void every_failing_allocation_is_answered(void)
         sn_context_init(&context);
         run_init(&context, held, &run);
         if (held) {
-            CHECK(cage_and_embedding(&context, &run) == SN_OK);
+            CHECK(run_build(&context, &run) == SN_OK);
         } else {
-            CHECK(fail_in_turn(cage_and_embedding, &run) > 30);
+            CHECK(fail_in_turn(run_build, &run) > 30);
         }
-        CHECK(fit_enrich_and_detail(&context, &run) == SN_OK);
+        CHECK(run_simulate(&context, &run) == SN_OK);
         double *expected = scene_copy(&context, run.result, 3 * run.ball.vertex_count);
-        CHECK(fail_in_turn(fit_enrich_and_detail, &run) > 100);
+        CHECK(fail_in_turn(run_simulate, &run) > 100);
         CHECK(scene_same_bits(run.result, expected, 3 * run.ball.vertex_count)); /* the run with memory enough is whole */
         CHECK(scene_distance(expected, run.frames[1], 3 * run.ball.vertex_count) > 1e-3); /* and something moved */
         sn_release(expected);

@@ -1,6 +1,6 @@
 """Installs what a make target needs: system packages that are missing, and virtual environments.
 
-    python3 tests/tools/environment.py NEED...      needs: build, bpy, blender, bpy-next, check, bench
+    python3 tests/tools/environment.py NEED...      needs: build, bpy, blender, bpy-next, check, bench, valgrind
 
 Environments live in the user's cache folder, named by a hash of what they hold, so that other clones and later runs
 share them; build/env/NAME is a link to each. Runs under any Python 3.8 or later, with nothing but its standard library.
@@ -35,6 +35,7 @@ PACKAGES = {
     "blender": ["blender", "python3-numpy", "python3-pytest", "xvfb", "imagemagick"],
     "check": ["cppcheck", "gcc-mingw-w64-x86-64-posix", "libsuitesparse-dev"],
     "bench": ["calculix-ccx"],
+    "valgrind": ["valgrind"],
 }
 # need -> environment name, Python version
 ENVIRONMENTS = {
