@@ -1,6 +1,8 @@
 #include "python/functions.h"
 
+#include "base/memory.h"
 #include "base/parallel.h"
+#include "dynamics/weights.h"
 #include "energy/energy.h"
 #include "math/linear_solver.h"
 #include "mesh/tri_mesh.h"
@@ -97,6 +99,56 @@ PyObject *sn_function_apply_detail(PyObject *module, PyObject *arguments)
     sn_buffer_close(&fitted);
     sn_buffer_close(&simulated);
     sn_buffer_close(&input);
+    sn_buffer_close(&out);
+    return result;
+}
+
+static SnStatus spread_over_cage(SnContext *context, const SnTetMesh *cage, const SnEmbedding *embedding, const double *areas,
+                                 const double *surface, double *weights)
+{
+    SnStatus status = SN_OK;
+    double *known = NULL;
+    unsigned char *followed = NULL;
+    SN_TRY_NEW(context, known, cage->vertex_count, double);
+    SN_TRY_NEW(context, followed, cage->vertex_count, unsigned char);
+    memset(weights, 0, cage->vertex_count * sizeof *weights);
+    sn_weights_from_surface(cage, embedding, areas, surface, weights, known, followed);
+    SN_TRY(sn_weights_spread(context, cage, known, weights));
+cleanup:
+    sn_release(known);
+    sn_release(followed);
+    return status;
+}
+
+/* spread_weights(cage, areas, weights, result) */
+PyObject *sn_function_spread_weights(PyObject *module, PyObject *arguments)
+{
+    PyObject *cage, *objects[3], *result = NULL;
+    SnBuffer areas = {0}, weights = {0}, out = {0};
+    SnContext context;
+    (void)module;
+    sn_context_init(&context);
+    if (!PyArg_ParseTuple(arguments, "OOOO:spread_weights", &cage, &objects[0], &objects[1], &objects[2]) ||
+        sn_cage_type_check(cage) < 0) {
+        return NULL;
+    }
+    const SnTetMesh *mesh = sn_cage_type_mesh(cage);
+    const SnEmbedding *embedding = sn_cage_type_embedding(cage);
+    Py_ssize_t surface = (Py_ssize_t)embedding->vertex_count;
+    if (sn_buffer_read_doubles(objects[0], "areas", surface, 1, &areas) == 0 &&
+        sn_buffer_read_doubles(objects[1], "weights", surface, 1, &weights) == 0 &&
+        sn_buffer_write_doubles(objects[2], "result", (Py_ssize_t)mesh->vertex_count, 1, &out) == 0) {
+        SnStatus status;
+        Py_BEGIN_ALLOW_THREADS
+        status = spread_over_cage(&context, mesh, embedding, areas.view.buf, weights.view.buf, out.view.buf);
+        Py_END_ALLOW_THREADS
+        if (sn_errors_check(status, &context) == 0) {
+            result = Py_None;
+            Py_INCREF(result);
+        }
+    }
+    sn_buffer_close(&areas);
+    sn_buffer_close(&weights);
     sn_buffer_close(&out);
     return result;
 }

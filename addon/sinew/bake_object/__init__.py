@@ -1,7 +1,17 @@
 """From an object of the open file to a bake that plays on it: the one place where scene and core meet."""
 
 from .bake import ObjectBake, bake_object
-from .body import Body, after_group, after_weights, follow_group, look_at, look_in_steps, make_follow_group
+from .body import (
+    Body,
+    after_group,
+    after_weights,
+    follow_group,
+    look_at,
+    look_in_steps,
+    make_follow_group,
+    unpainted,
+    write_spread,
+)
 from .carried import carried_now, find_passengers, new_setup
 from .check import check_object, setups
 from .play import delete_bake, finish, objects_of
@@ -31,5 +41,7 @@ __all__ = [
     "new_setup",
     "objects_of",
     "setups",
+    "unpainted",
     "why_not_remake",
+    "write_spread",
 ]

@@ -16,7 +16,7 @@ from ..core.settings import Settings
 from ..core.shot import Carried, Passenger, Sample, Shot
 from ..core.store import result_names
 from ..scene import fingerprint, sample, setup
-from .body import FOLLOW_GROUP, after_group, follow_group, follow_in_steps, parts_in_steps, sampler_of
+from .body import FOLLOW_GROUP, after_group, follow_group, follow_in_steps, parts_in_steps, sampler_of, unpainted
 from .carried import add_passengers, choices_of
 from .play import detach_strangers, play
 from .target import Target, sentences
@@ -245,4 +245,4 @@ def samples_of(sampler: sample.Sampler) -> Iterator[Sample]:
 def _fingerprint(ob: Any, settings: Settings, shot: Shot, choices: list[setup.PassengerChoice]) -> dict[str, str]:
     carried = [(choice.object, choice.mode) for choice in choices if choice.use]
     group, after = follow_group(ob, settings), after_group(settings)
-    return fingerprint.take(ob, group, shot.frame_start, shot.frame_end, carried=carried, after=after)
+    return fingerprint.take(ob, group, shot.frame_start, shot.frame_end, None, carried, after, unpainted(settings))

@@ -18,6 +18,7 @@ from ..scene.sample import Steps
 from .target import sentences
 
 FOLLOW_GROUP = "Sinew Follow"
+SPREAD_GROUP = "Sinew Spread"
 
 Result = TypeVar("Result")
 
@@ -28,10 +29,13 @@ class Body:
 
     rest: sample.Rest
     weights: Any | None  # (t,) of the follow group; None where there is none
+    settings: Settings = dataclasses.field(default_factory=Settings)
 
-    def follow(self) -> Any:
-        """The weights (t,), those of the group or automatic ones."""
-        return sharpened(_automatic(self.rest) if self.weights is None else self.weights)
+    def follow(self, monitor: Any = None) -> Any:
+        """The weights (t,), those of the group, spread if that is wanted, or automatic ones."""
+        if self.weights is None:
+            return sharpened(_automatic(self.rest))
+        return sharpened(_spread(self.rest, self.weights, self.settings, monitor))
 
 
 def look_at(name: str, values: dict[str, Any]) -> Body:
@@ -45,11 +49,12 @@ def look_in_steps(name: str, values: dict[str, Any]) -> Steps[Body]:
         settings = Settings().replace(values)
         group = follow_group(ob, settings)
         if settings.rest_frame is None:
-            rest, weights = yield from sample.rest_now(ob, group)
-            return Body(rest, weights)
+            rest, weights = yield from sample.rest_now(ob, group, unpainted(settings))
+            return Body(rest, weights, settings)
         with sampler_of(ob, settings) as sampler:
             rest = yield from sampler.rest_in_steps()
-            return Body(rest, (yield from sampler.group_in_steps(group)) if group else None)
+            weights = (yield from sampler.group_in_steps(group, unpainted(settings))) if group else None
+            return Body(rest, weights, settings)
 
 
 def make_follow_group(name: str, values: dict[str, Any]) -> str:
@@ -64,6 +69,16 @@ def make_follow_group(name: str, values: dict[str, Any]) -> str:
                 raise BadInput(sample.why_no_group(ob))
             sample.write_group(ob, FOLLOW_GROUP, _automatic(rest))
     return FOLLOW_GROUP
+
+
+def write_spread(name: str, follow: Any) -> str:
+    """Writes weights into the vertex group that shows how the follow group is spread. Its name."""
+    with sentences():
+        ob = sample.find_object(name)
+        if sample.why_no_group(ob):
+            raise BadInput(sample.why_no_group(ob))
+        sample.write_group(ob, SPREAD_GROUP, sample.rounded(follow))
+    return SPREAD_GROUP
 
 
 def follow_group(ob: Any, settings: Settings) -> str:
@@ -88,8 +103,22 @@ def follow_in_steps(sampler: sample.Sampler, rest: sample.Rest, settings: Settin
         )
     if group:
         # Read back from the evaluated mesh, also what was just written: the next bake starts from the same bits.
-        follow = yield from sampler.group_in_steps(group)
+        painted = yield from sampler.group_in_steps(group, unpainted(settings))
+        follow = yield from _in_thread(lambda: _spread(rest, painted, settings))
     return sharpened(follow)
+
+
+def unpainted(settings: Settings) -> float:
+    """What a vertex that is not in the follow group counts as: free, or unknown where weights are spread."""
+    return float("nan") if settings.spread else 0.0
+
+
+def _spread(rest: sample.Rest, weights: Any, settings: Settings, monitor: Any = None) -> Any:
+    if not settings.spread:
+        return weights
+    from ..core.spread import spread_weights  # it needs the native module
+
+    return spread_weights(rest.positions, rest.triangles, weights, settings, monitor)
 
 
 def after_group(settings: Settings) -> str:

@@ -11,7 +11,7 @@ from ..core.errors import BadInput
 from ..core.settings import Settings
 from ..core.shot import RESULT_SETTINGS, UNBAKED_SETTINGS
 from ..scene import fingerprint, playback, sample, setup
-from .body import after_group, after_weights, follow_group
+from .body import after_group, after_weights, follow_group, unpainted
 from .carried import carried_now
 from .play import objects_of
 from .target import Target, sentences
@@ -39,6 +39,7 @@ def why_not_remake(ob: Any, scene: Any, target: Target) -> str:
         scene,
         carried_now(ob, scene, settings),
         after_group(settings),
+        unpainted(settings),
     )
     found = fingerprint.changed({**entry.fingerprint, "after": marks["after"]}, marks)
     return f"{found[0]}: press Bake" if found else ""

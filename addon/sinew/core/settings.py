@@ -87,6 +87,11 @@ class Settings:
     simulate: bool = _setting(
         True, "Off: nothing swings, the mesh is only fitted, completed and kept rigid where groups ask for it"
     )
+    spread: bool = _setting(
+        False,
+        "Vertices that are not in the follow group take their weight from the painted ones around them, so that a few "
+        "strokes are enough",
+    )
     follow_after: float = _setting(
         0.0,
         "Draws the finished bake back to the animation: 0 is the simulated motion, 1 the animation as it was, and "

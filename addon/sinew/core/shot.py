@@ -18,7 +18,7 @@ Floats = npt.NDArray[np.float64]
 UNBAKED_SETTINGS = ("frame_start", "frame_end", "passengers", "preview_frames", "preview_resolution")
 # These change the result of a simulation, not the simulation; the input's hashes speak for the range.
 RESULT_SETTINGS = ("amount", "maximum_offset", "detail", "follow_after", "follow_after_group")
-_RANGE_SETTINGS = ("frame_start", "frame_end", "follow_group", "rest_frame", "gravity", "missing_frames")
+_RANGE_SETTINGS = ("frame_start", "frame_end", "follow_group", "spread", "rest_frame", "gravity", "missing_frames")
 # Of no influence on the body's motion; groups count by their weights.
 _OTHER_SETTINGS = ("track_group", "rigid_group", "passengers", "preview_resolution", "preview_frames")
 

@@ -42,9 +42,10 @@ def take(
     scene: Any = None,
     carried: Sequence[tuple[Any, str]] = (),
     after: str = "",
+    unpainted: float = 0.0,
 ) -> dict[str, str]:
     """Hashes of each part, as they are now. `carried`: the passengers, each with how it is carried; `group` and
-    `after`: the vertex groups of the weights."""
+    `after`: the vertex groups of the weights; `unpainted`: what vertices that are not in `group` count as."""
     scene = scene or bpy.context.scene
     render = scene.render
     gravity = tuple(scene.gravity) if scene.use_gravity else None
@@ -55,7 +56,7 @@ def take(
         "modifiers": _hash(*_modifiers(ob)),
         "mesh": _hash(*_mesh(ob)),
         "animation": _hash(*_animation(ob)),
-        "weights": _hash(group, _weights(ob, group)),
+        "weights": _hash(group, _weights(ob, group, unpainted)),
         "passengers": _hash(*(part for passenger, mode in carried for part in _passenger(passenger, mode))),
         "after": _hash(after, _weights(ob, after)),
     }
@@ -69,9 +70,9 @@ def take_shape(ob: Any, scene: Any) -> str:
     return _hash(*counts_and_positions, scale, scene.unit_settings.scale_length, *changing)
 
 
-def take_weights(ob: Any, group: str) -> str:
+def take_weights(ob: Any, group: str, unpainted: float = 0.0) -> str:
     """A hash of the weights of a vertex group; of large meshes only of its name."""
-    return _hash(group, _weights(ob, group))
+    return _hash(group, _weights(ob, group, unpainted))
 
 
 def changed(before: dict[str, str], now: dict[str, str]) -> list[str]:
@@ -223,11 +224,11 @@ def _animation_data(data: Any) -> Iterator[Any]:
             yield points.tobytes()
 
 
-def _weights(ob: Any, name: str) -> bytes:
+def _weights(ob: Any, name: str, unpainted: float = 0.0) -> bytes:
     group = ob.vertex_groups.get(name)
     if group is None or len(ob.data.vertices) > _WEIGHED_VERTICES:
         return b""
-    weights = np.zeros(len(ob.data.vertices), dtype=np.float32)
+    weights = np.full(len(ob.data.vertices), unpainted, dtype=np.float32)
     for vertex in ob.data.vertices:
         for element in vertex.groups:
             if element.group == group.index:

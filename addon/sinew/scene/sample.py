@@ -258,13 +258,13 @@ class Sampler:
         """Weights (t,) of a vertex group on the rest mesh as it is at our place; 0 where a vertex has none."""
         return finished(self.group_in_steps(name))
 
-    def group_in_steps(self, name: str) -> Steps[Floats]:
+    def group_in_steps(self, name: str, unpainted: float = 0.0) -> Steps[Floats]:
         if name not in self.ob.vertex_groups:
             names = [group.name for group in self.ob.vertex_groups]
             close = difflib.get_close_matches(name, names, n=1, cutoff=0.0)
             hint = f'did you mean "{close[0]}"?' if close else "it has none at all."
             raise SceneError(f'Object "{self.ob.name}" has no vertex group "{name}": {hint}')
-        weights = yield from _weights(self.body, [name])
+        weights = yield from _weights(self.body, [name], unpainted)
         return weights[:, 0].astype(np.float64)
 
     def _amount(self) -> float:
@@ -275,9 +275,9 @@ class Sampler:
         return min(max(float(value), 0.0), 2.0)
 
 
-def rest_now(ob: Any, group: str = "") -> Steps[tuple[Rest, Floats | None]]:
-    """The rest shape where the object is now, and the weights of a vertex group on it. No frame is set, so that a pose
-    without keys stays."""
+def rest_now(ob: Any, group: str = "", unpainted: float = 0.0) -> Steps[tuple[Rest, Floats | None]]:
+    """The rest shape where the object is now, and the weights of a vertex group on it, `unpainted` for vertices that
+    are not in it. No frame is set, so that a pose without keys stays."""
     subject = Subject(ob)
     subject.place = stack.find_place(ob, ())
     evaluated = ob.evaluated_get(bpy.context.evaluated_depsgraph_get())
@@ -288,7 +288,7 @@ def rest_now(ob: Any, group: str = "") -> Steps[tuple[Rest, Floats | None]]:
         subject.check_finite(local, "the rest shape")
         rest = _make_rest(subject, mesh, local, matrix)
     names = [bone.name for bone in rest.bones] + ([group] if group in ob.vertex_groups else [])
-    weights = yield from _weights(subject, names)
+    weights = yield from _weights(subject, names, unpainted if group in ob.vertex_groups else 0.0)
     followed = weights[:, -1].astype(np.float64) if group in ob.vertex_groups else None
     skin = weights[:, : len(rest.bones)] if rest.bones else None
     return dataclasses.replace(rest, skin=skin), followed
@@ -305,8 +305,8 @@ def _make_rest(subject: Subject, mesh: Any, local: npt.NDArray[np.float32], matr
     return Rest(positions, triangles.reshape(-1, 3), _edges(mesh), matrix, bones, None, _base_is_first(ob, place))
 
 
-def _weights(subject: Subject, names: list[str]) -> Steps[npt.NDArray[np.float32]]:
-    """Weights (t, names) of vertex groups on the rest mesh at our place."""
+def _weights(subject: Subject, names: list[str], unpainted: float = 0.0) -> Steps[npt.NDArray[np.float32]]:
+    """Weights (t, names) of vertex groups on the rest mesh at our place; `unpainted` for vertices not in the last."""
     groups = subject.ob.vertex_groups
     columns: dict[int, list[int]] = {}
     for i, name in enumerate(names):
@@ -314,6 +314,7 @@ def _weights(subject: Subject, names: list[str]) -> Steps[npt.NDArray[np.float32
             columns.setdefault(groups[name].index, []).append(i)
     with subject.undeformed_copy() as copy:
         weights = np.zeros((len(evaluated_mesh(copy).vertices), len(names)), dtype=np.float32)
+        weights[:, -1:] = unpainted
         for begin in range(0, len(weights) if columns else 0, _VERTICES_A_STEP):
             # What Blender evaluated may be gone after a step, so it is asked for again.
             for vertex in evaluated_mesh(copy).vertices[begin : begin + _VERTICES_A_STEP]:

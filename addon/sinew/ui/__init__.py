@@ -6,11 +6,25 @@ import atexit
 
 from ..scene import compat
 from . import background, job_operator
-from .enrich import after, bake, cage, live, operators, overlay, panel, passengers, presets, properties, saving, sidebar
+from .enrich import (
+    after,
+    bake,
+    cage,
+    live,
+    operators,
+    overlay,
+    panel,
+    passengers,
+    presets,
+    properties,
+    saving,
+    sidebar,
+    spread,
+)
 
 # In this order, and unregistered in the opposite one.
 _PARTS = (
-    *(properties, operators, live, after, bake, cage, overlay, presets, panel, passengers, sidebar),
+    *(properties, operators, live, after, bake, cage, spread, overlay, presets, panel, passengers, sidebar),
     *(saving, job_operator, background),
 )
 _is_registered = False

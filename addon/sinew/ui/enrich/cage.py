@@ -167,7 +167,7 @@ class BuildWork:
 def _build(body: bake_object.Body, settings: Settings, monitor: Any) -> tuple[CageView, float, str]:
     from ...core.cage import build_cage
 
-    follow = body.follow()
+    follow = body.follow(monitor)
     cage = build_cage(
         body.rest.positions,
         body.rest.triangles,

@@ -141,7 +141,7 @@ def _changed_scene(ob: Any, scene: Any, settings: Settings, entry: setup.Setup) 
         begin = time.monotonic()
         carried = bake_object.carried_now(ob, scene, settings)
         after = bake_object.after_group(settings)
-        known = (now, fingerprint.take(ob, group, start, end, scene, carried, after=after))
+        known = (now, fingerprint.take(ob, group, start, end, scene, carried, after, bake_object.unpainted(settings)))
         # What takes long is asked for less often: one part in fifty of the time at most.
         known = (now + 50 * (time.monotonic() - begin), known[1])
         _fingerprints[key] = known

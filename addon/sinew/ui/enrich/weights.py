@@ -46,12 +46,14 @@ def refresh(item: Any) -> None:
     ob = item.object
     if ob is None or ob.mode == "EDIT" or job_operator.running.sampling or compat.is_rendering():
         return  # later: nothing may be looked at now
-    group = bake_object.follow_group(ob, properties.settings_of(item))
-    key = (cage.shape_of(item), group, fingerprint.take_weights(ob, group))
+    settings = properties.settings_of(item)
+    group, spread = bake_object.follow_group(ob, settings), (settings.spread, settings.resolution)
+    weights = fingerprint.take_weights(ob, group, bake_object.unpainted(settings))
+    key = (cage.shape_of(item), group, weights, spread if settings.spread else ())
 
     def prepare() -> Any:
         body = bake_object.look_at(ob.name, properties.values_of(item))
-        return lambda monitor: body.follow()
+        return body.follow
 
     results.get(_WHAT, view.key_of(item), key, prepare)
 
