@@ -56,7 +56,7 @@ static PyObject *monitor_check(PyObject *self, PyObject *unused)
     if (sn_errors_check(sn_context_advance(context, atomic_load(&context->done)), context) < 0) {
         return NULL;
     }
-    Py_RETURN_NONE;
+    return Py_NewRef(Py_None);
 }
 
 SnContext *sn_monitor_context(PyObject *monitor, SnContext *own)
