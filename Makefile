@@ -1,6 +1,6 @@
 # The verbs of Sinew. Each one installs what it needs first: `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-threads test-valgrind test-current test-core test-native build wheel extension pictures check bench bench-assets clean native-tests
+.PHONY: help demo test test-threads test-valgrind test-current test-core test-native build wheel extension pictures check bench bench-assets bench-meshers clean native-tests
 .PHONY: check-warnings check-cppcheck check-ruff check-types check-layers check-windows
 MAKEFLAGS += --no-print-directory
 
@@ -42,6 +42,7 @@ help:
 	@echo "make check         warnings, static analysis, types, layers, Windows compile"
 	@echo "make bench         times of the reference shot, plots of convergence, the comparison with CalculiX"
 	@echo "make bench-assets  bake every example model"
+	@echo "make bench-meshers both meshers on every example model"
 	@echo "make extension     the zip to install in Blender, into build/"
 	@echo "make pictures      the pictures of docs/artist.md, from the window test in Debian unstable's Blender (as root)"
 	@echo "make wheel         a wheel of the add-on's tree, into build/wheel/"
@@ -101,6 +102,11 @@ bench-assets:
 	@$(ENVIRONMENT) build bpy
 	@$(TOOLS) setup.py -q build_ext
 	$(BPY) tests/benchmark/bench_assets.py
+
+bench-meshers:
+	@$(ENVIRONMENT) build bpy
+	@$(TOOLS) setup.py -q build_ext
+	$(BPY) tests/benchmark/bench_meshers.py
 
 extension:
 	@$(ENVIRONMENT) build bpy

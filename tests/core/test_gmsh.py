@@ -267,6 +267,18 @@ def test_without_any_python_there_is_a_sentence(monkeypatch) -> None:
     assert_is_lattice("finds no Python")
 
 
+def test_a_python_that_does_not_start_is_followed_by_the_next(tmp_path, monkeypatch) -> None:
+    """Some Blenders name a version manager's shim, which fails."""
+    shim = tmp_path / "python3"
+    shim.write_text("#!/bin/sh\nexit 127\n")
+    shim.chmod(0o755)
+    own = process.python_commands(process.SCRIPT)
+    monkeypatch.setattr(process, "python_commands", lambda script: [[str(shim), str(script)], *own])
+    assert build_cage(*sphere(8, 12), 6, mesher="gmsh").note == ""
+    monkeypatch.setattr(process, "python_commands", lambda script: [[str(shim), str(script)]])
+    assert_is_lattice("ended with code 127")
+
+
 def test_near_parts_that_are_kept_apart_need_the_lattice() -> None:
     rest, triangles = sphere(8, 12)
     assert "near parts" in build_cage(rest, triangles, 6, separate_parts=True, mesher="gmsh").note

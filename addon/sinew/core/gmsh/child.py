@@ -14,6 +14,7 @@ import os
 import sys
 from pathlib import Path
 
+STARTED = "started"  # a file that says that a Python runs this
 CANNOT_LOAD = 3
 CANNOT_FILL = 4
 
@@ -149,6 +150,7 @@ def _limit(seconds: int) -> None:
 
 
 def main(library: str, folder: Path, seconds: int) -> int:
+    (folder / STARTED).touch()
     _limit(seconds)
     try:
         gmsh = Gmsh(library)

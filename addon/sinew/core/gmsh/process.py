@@ -43,22 +43,30 @@ def fill(positions: Floats, faces: Ints, cell: float, monitor: Any = None) -> tu
         folder = Path(name)
         flat = array.array("d", positions.tobytes()), array.array("i", faces.astype(np.int32).tobytes())
         child.write_mesh(folder / "surface", *flat, cell)
-        code = _run([*python_command(SCRIPT), str(LIBRARY), name, str(seconds)], folder, seconds, monitor)
+        commands = python_commands(SCRIPT)
+        if not commands:
+            raise Failure("finds no Python to run in")
+        for command in commands:
+            code = _run([*command, str(LIBRARY), name, str(seconds)], folder, seconds, monitor)
+            if code == 0 or (folder / child.STARTED).exists():
+                break
         if code != 0:
             raise Failure(_why(code, folder))
         return _read(folder, len(positions))
 
 
-def python_command(script: Path) -> list[str]:
-    """What runs a script that needs nothing but Python's own modules: a Python, or the Blender that this is."""
+def python_commands(script: Path) -> list[list[str]]:
+    """What may run a script that needs nothing but Python's own modules: a Python, and the Blender that this is. Some
+    Blenders name a Python that is not there, or one that does not start."""
+    found = []
     python = Path(sys.executable or "")
     if python.name.startswith("python") and os.access(python, os.X_OK):
-        return [str(python), "-I", str(script)]
+        found.append([str(python), "-I", str(script)])
     with contextlib.suppress(OSError):
         program = os.readlink("/proc/self/exe")
         if "blender" in Path(program).name.lower():
-            return [program, "-b", "--factory-startup", "--python-exit-code", "9", "--python", str(script), "--"]
-    raise Failure("finds no Python to run in")
+            found.append([program, "-b", "--factory-startup", "--python-exit-code", "9", "--python", str(script), "--"])
+    return found
 
 
 def _run(command: list[str], folder: Path, seconds: float, monitor: Any) -> int:
