@@ -9,7 +9,8 @@ ENVIRONMENT := $(PYTHON3) tests/tools/environment.py
 SUITES := $(PYTHON3) tests/tools/suites.py
 TOOLS := build/env/tools/bin/python
 BPY := PYTHONPATH=addon:examples build/env/45/bin/python
-BLENDER_EXT = $(wildcard build/env/45/lib/python3*/site-packages/bpy/*/scripts/addons_core/bl_pkg/cli/blender_ext.py)
+# Found when it is used: in a fresh clone the environment is made by the lines before.
+BLENDER_EXT = $$(ls build/env/45/lib/python3*/site-packages/bpy/*/scripts/addons_core/bl_pkg/cli/blender_ext.py)
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 
 WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Werror

@@ -298,6 +298,95 @@ def test_bakes_of_the_file_before_stay_when_another_is_saved(arm: Any, tmp_path:
     assert first in folders(tmp_path)
 
 
+def test_a_removed_setup_and_a_deleted_bake_can_be_undone_after_saving(arm: Any, tmp_path: Path) -> None:  # noqa: F811
+    bpy.ops.sinew.bake()
+    made = entry().bake
+    bpy.ops.wm.save_mainfile()
+    assert bpy.ops.sinew.remove() == {"FINISHED"}
+    bpy.ops.wm.save_mainfile()
+    assert made in folders(tmp_path)  # undo would play it
+
+
+def test_a_file_in_another_folder_that_plays_a_bake_keeps_it(arm: Any, tmp_path: Path) -> None:  # noqa: F811
+    bpy.ops.sinew.bake()
+    bpy.ops.wm.save_mainfile()
+    first = entry().bake
+    (tmp_path / "v2").mkdir()
+    copy = save(tmp_path / "v2" / "arm.blend")
+    load(tmp_path / "arm.blend")
+    activate("Arm")
+    item().jiggle = 5.0
+    bpy.ops.sinew.bake()
+    load_and_save(tmp_path / "arm.blend")
+    assert first in folders(tmp_path)
+    load(copy)
+    activate("Arm")
+    assert state_now().kind == state.BAKED and entry().bake == first
+    # And a preview there gives way to it again.
+    item().preview_frames = 4
+    bpy.ops.sinew.preview()
+    assert entry().previous == first and state_now().kind == state.PREVIEW
+    bpy.ops.sinew.delete_bake()
+    assert entry().bake == first and state_now().kind == state.BAKED
+    copy.unlink()
+    load_and_save(tmp_path / "arm.blend")
+    assert first not in folders(tmp_path)
+
+
+def load_and_save(blend: Path) -> None:
+    """The file as it is saved and opened a day later: nothing is remembered for undo."""
+    bpy.ops.wm.save_mainfile() if Path(bpy.data.filepath) == blend else load(blend)
+    load(blend)
+    bpy.ops.wm.save_mainfile()
+
+
+def test_the_group_that_a_bake_made_goes_with_it_unless_it_was_painted(arm: Any) -> None:  # noqa: F811
+    bpy.ops.sinew.bake()
+    assert "Sinew Follow" in arm.vertex_groups
+    bpy.ops.sinew.delete_bake()
+    assert "Sinew Follow" not in arm.vertex_groups
+    bpy.ops.sinew.bake()
+    arm.vertex_groups["Sinew Follow"].add([3], 0.25, "REPLACE")
+    bpy.ops.sinew.delete_bake()
+    assert "Sinew Follow" in arm.vertex_groups
+
+
+def test_a_deleted_character_leaves_nothing_behind(dressed: Any, tmp_path: Path) -> None:  # noqa: F811
+    bpy.ops.sinew.bake()
+    bpy.ops.wm.save_mainfile()
+    for ob in bpy.context.scene.objects:
+        ob.select_set(ob == dressed)
+    bpy.ops.object.delete()
+    assert setup.objects(bpy.context.scene) == []
+    bpy.ops.wm.save_mainfile()
+    assert "Sinew" not in bpy.data.objects["Sleeve"].modifiers
+    load(tmp_path / "arm.blend")
+    assert "Arm" not in bpy.data.objects and setup.load() == []
+    bpy.ops.wm.save_mainfile()
+    assert folders(tmp_path) == set()
+
+
+def test_a_duplicate_on_the_same_rig_is_no_passenger(arm: Any) -> None:  # noqa: F811
+    bpy.ops.sinew.bake()
+    bpy.ops.object.select_all(action="DESELECT")
+    arm.select_set(True)
+    bpy.ops.object.duplicate()
+    copy = bpy.context.object
+    activate("Arm")
+    assert state_now().kind == state.BAKED
+    bpy.ops.sinew.delete_bake()
+    assert "Sinew" in copy.modifiers and "Sinew" not in arm.modifiers
+
+
+def test_a_renamed_modifier_is_still_ours(arm: Any) -> None:  # noqa: F811
+    bpy.ops.sinew.bake()
+    arm.modifiers["Sinew"].name = "Flesh"
+    assert state_now().kind == state.BAKED
+    item().jiggle = 5.0
+    bpy.ops.sinew.bake()
+    assert [modifier.type for modifier in arm.modifiers] == ["ARMATURE", "MESH_CACHE"]
+
+
 # Undo, and what else happens during a bake
 
 
@@ -320,15 +409,15 @@ def test_removing_the_setup_or_editing_the_mesh_stops_the_bake(arm: Any) -> None
     item().resolution = 14
     job = sampled_work().job
     setup.remove(arm, bpy.context.scene)
-    job_operator.watch()
+    assert job_operator.wait_until_over(60)
     assert job is not None and job.ended and "Sinew" not in arm.modifiers
     properties.refresh()
     add_setup("Arm")
     item().resolution = 14
     job = sampled_work().job
     arm.data.vertices.add(1)
-    job_operator.watch()
-    assert job is not None and job.ended and not job_operator.is_running()
+    assert job_operator.wait_until_over(60)
+    assert job is not None and job.ended and "edited" in job_operator.running.message
 
 
 def test_a_render_during_a_bake_shows_what_has_arrived(arm: Any, tmp_path: Path) -> None:  # noqa: F811

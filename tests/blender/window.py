@@ -170,11 +170,12 @@ class Window:
 
     def set_number(self, path: str, text: str) -> Steps:
         """Types a number into a field of the scene; once more if a busy Blender missed the first key, as one does."""
-        for _ in range(3):
+        for attempt in range(4):
+            yield from self.key("ESC")  # out of a field that an earlier key may have opened late
             yield from self.find(path)
             field = self.under_mouse("PROPERTIES")
             yield from self.key("RET")
-            yield 0.15
+            yield 0.15 + 0.3 * attempt
             yield from self.key("A", ctrl=True)
             yield from self.type_text(text)
             yield from self.key("RET")

@@ -12,9 +12,9 @@ from .body import (
     unpainted,
     write_spread,
 )
-from .carried import carried_now, find_passengers, new_setup
+from .carried import carried_by, carried_now, find_passengers, new_setup
 from .check import check_object, setups
-from .play import delete_bake, finish, objects_of
+from .play import delete_bake, finish, forget_deleted, objects_of
 from .remake import AFTER_GROUP, ObjectRemake, is_remake_enough, why_not_remake
 from .target import Target, bake_root
 
@@ -28,6 +28,7 @@ __all__ = [
     "after_weights",
     "bake_object",
     "bake_root",
+    "carried_by",
     "carried_now",
     "check_object",
     "delete_bake",
@@ -35,6 +36,7 @@ __all__ = [
     "finish",
     "follow_group",
     "is_remake_enough",
+    "forget_deleted",
     "look_at",
     "look_in_steps",
     "make_follow_group",

@@ -15,11 +15,11 @@ from ..core.report import Clock
 from ..core.settings import Settings
 from ..core.shot import Carried, Passenger, Sample, Shot
 from ..core.store import result_names
-from ..scene import fingerprint, sample, setup
+from ..scene import fingerprint, playback, sample, setup
 from .body import FOLLOW_GROUP, after_group, follow_group, follow_in_steps, parts_in_steps, sampler_of, unpainted
 from .carried import add_passengers, choices_of
-from .play import detach_strangers, play
-from .target import Target, sentences
+from .play import detach_strangers, find_previous, play
+from .target import Target, bake_root, sentences
 
 
 class ObjectBake:
@@ -46,7 +46,9 @@ class ObjectBake:
             existing = setup.find_of(ob, scene)
             self.setup_id = existing.id if existing and existing.id else setup.id_for(target.file_name, name)
             self.settings = Settings().replace(existing.settings if existing else {}).replace(values)
-            self.previous = _last_complete(existing, target) if existing else ""
+            self.previous = _last_complete(ob, existing, target) if existing else ""
+            if self.settings.follow_group and self.settings.follow_group not in ob.vertex_groups:
+                sample.refuse_group(ob, self.settings.follow_group)
             self._made_group = FOLLOW_GROUP not in ob.vertex_groups
             self._used = _preview_of(self.settings) if is_preview else self.settings
             self._sampler = sampler_of(ob, self._used)
@@ -74,6 +76,7 @@ class ObjectBake:
             self.shot = dataclasses.replace(self.shot, is_preview=self.is_preview, **parts)
             subjects = (self._sampler.body, *self._sampler.passengers)
             self._places = [subject.place for subject in subjects]
+            self._base_first = rest.base_first
             self._vertices = [len(subject.ob.data.vertices) for subject in subjects]
 
     def __exit__(self, *error: object) -> None:
@@ -84,6 +87,8 @@ class ObjectBake:
         ob, scene = self._sampler.ob, setup.current_scene()
         entry = setup.find_of(ob, scene) or setup.Setup(self.name, settings=self.settings.changed())
         entry.id, entry.passengers = self.setup_id, self._choices
+        if self._made_group and FOLLOW_GROUP in ob.vertex_groups:
+            entry.made_group = fingerprint.exact_weights(ob, FOLLOW_GROUP)
         setup.save_of(ob, entry, scene)
         self._fingerprint = _fingerprint(ob, self.settings, self.shot, self._choices)
         self._choices = []
@@ -124,6 +129,9 @@ class ObjectBake:
         if found is None:
             return
         entry, ob, scene = found
+        if previous and previous == entry.bake:
+            root = bake_root(ob, entry, self.target)
+            entry.previous_root = playback.relative(root) if root != self.target.root else ""
         choices = {choice.id: choice.object for choice in entry.passengers}
         # Undo may have taken back that they were listed.
         objects = [ob, *(choices.get(key, scene.objects.get(name)) for key, name in self._carried.items())]
@@ -132,6 +140,8 @@ class ObjectBake:
             if carried is None or len(carried.data.vertices) != self._vertices[index]:
                 continue  # a passenger that was deleted or edited meanwhile
             play(carried, folder / f"{name}.pc2", self._places[index], self.shot, self.settings.samples)
+        if self._made_group and FOLLOW_GROUP not in ob.vertex_groups and self._base_first:
+            sample.write_group(ob, FOLLOW_GROUP, self.shot.follow)  # undo has taken it back
         entry.bake, entry.previous, entry.fingerprint = bake_id, previous, self._fingerprint
         setup.save_of(ob, entry, scene)
 
@@ -193,10 +203,10 @@ def _preview_of(settings: Settings) -> Settings:
     )
 
 
-def _last_complete(entry: setup.Setup, target: Target) -> str:
+def _last_complete(ob: Any, entry: setup.Setup, target: Target) -> str:
     """Id of the last complete bake of a setup, which may not be what it plays now; "" without one."""
-    for bake in (entry.bake, entry.previous):
-        manifest = bakes.read_manifest(target.root, bake)
+    played = bakes.read_manifest(bake_root(ob, entry, target), entry.bake)
+    for bake, manifest in ((entry.bake, played), (entry.previous, find_previous(ob, entry, target)[1])):
         if manifest is not None and manifest.complete and not manifest.is_preview:
             return bake
     return ""

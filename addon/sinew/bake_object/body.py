@@ -94,6 +94,8 @@ def follow_in_steps(sampler: sample.Sampler, rest: sample.Rest, settings: Settin
         follow = yield from _in_thread(lambda: _automatic(rest))
         if make_group and rest.base_first and sample.write_group(ob, FOLLOW_GROUP, follow):
             group = FOLLOW_GROUP
+        elif make_group and sample.sharers(ob):
+            sampler.body.warnings.append(f"No follow group was made. {sample.why_no_group(ob)}")
         yield
     others = sample.sharers(ob)
     if group and others:

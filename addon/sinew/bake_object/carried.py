@@ -9,7 +9,7 @@ import numpy as np
 from ..core.settings import Settings
 from ..core.shells import connected_pieces
 from ..core.shot import Passenger
-from ..scene import passengers, sample, setup, stack
+from ..scene import passengers, playback, sample, setup, stack
 from ..scene.errors import SceneError
 from ..scene.sample import Steps
 
@@ -30,6 +30,16 @@ def find_passengers(ob: Any, scene: Any) -> int:
     entry.passengers = choices_of(ob, scene, Settings())
     setup.save_of(ob, entry, scene)
     return len(entry.passengers) - listed
+
+
+def carried_by(ob: Any, scene: Any) -> Any | None:
+    """The body whose bake an object plays a part of, or None."""
+    bake = playback.bake_id(ob) if playback.is_passenger(ob) else ""
+    for body in setup.objects(scene) if bake else ():
+        entry = setup.find_of(body, scene)
+        if entry is not None and entry.bake == bake:
+            return body
+    return None
 
 
 def carried_now(ob: Any, scene: Any, settings: Settings) -> list[tuple[Any, str]]:

@@ -9,7 +9,8 @@ from typing import Any
 from ..core import bakes
 from ..core.shot import Shot
 from ..core.store import Manifest, result_names
-from ..scene import playback, setup, stack
+from ..scene import fingerprint, playback, sample, setup, stack
+from .body import FOLLOW_GROUP
 from .target import Target, bake_root
 
 
@@ -28,11 +29,11 @@ def delete_bake(ob: Any, scene: Any, target: Target) -> None:
     if entry is None:
         playback.detach(ob)
         return
-    root = bake_root(ob, entry, target)
-    manifest = bakes.read_manifest(root, entry.previous)
+    root, manifest = find_previous(ob, entry, target)
     if manifest is None:
         detach_strangers(scene, {entry.bake, entry.previous} - {""}, [])
         playback.detach(ob)
+        remove_made_group(ob, entry)
         entry.bake, entry.previous, entry.fingerprint = "", "", {}
     else:
         carried = [next((c.object for c in entry.passengers if c.object.name == one.object_name), None)
@@ -47,10 +48,40 @@ def delete_bake(ob: Any, scene: Any, target: Target) -> None:
     setup.save_of(ob, entry, scene)
 
 
+def find_previous(ob: Any, entry: setup.Setup, target: Target) -> tuple[Path, Manifest | None]:
+    """The complete bake that a preview or an unfinished one is played in place of, beside this file or where it lay
+    when it was replaced."""
+    roots = [target.root, bake_root(ob, entry, target)]
+    roots += [Path(playback.absolute(entry.previous_root))] if entry.previous_root else []
+    for root in roots:
+        manifest = bakes.read_manifest(root, entry.previous)
+        if manifest is not None:
+            return root, manifest
+    return target.root, None
+
+
+def remove_made_group(ob: Any, entry: setup.Setup) -> None:
+    """The follow group that a bake has made goes with it, unless the artist has painted it since."""
+    there = entry.made_group and FOLLOW_GROUP in ob.vertex_groups
+    if there and fingerprint.exact_weights(ob, FOLLOW_GROUP) == entry.made_group:
+        sample.remove_group(ob, FOLLOW_GROUP)
+    entry.made_group = ""
+
+
+def forget_deleted() -> None:
+    """Drops the setups of deleted objects, and their passengers show their input again."""
+    for entry in setup.drop_deleted():
+        for scene in setup.all_scenes():
+            detach_strangers(scene, {entry.bake, entry.previous} - {""}, [])
+
+
 def finish(target: Target, keep: Collection[str] = ()) -> None:
     """To be called when the .blend is saved: bakes that it does not play any more are deleted, but for `keep`."""
     if target.blend is not None:
         played = {*setup.played(), *playback.played(), *keep}
+        for folder in playback.folders():
+            if folder.parent != target.root:
+                bakes.note_user(folder, target.blend)
         bakes.remove_leftovers(target.root, target.blend.name, played)
 
 
@@ -69,7 +100,8 @@ def play(ob: Any, path: Path, place: int, shot: Shot | Manifest, samples: int) -
 def detach_strangers(scene: Any, played: set[str], kept: list[Any]) -> None:
     """Removes our modifier from objects that play one of these bakes and are not among those that will."""
     for ob in scene.objects:
-        if ob.type == "MESH" and ob not in kept and playback.bake_id(ob) in played:
+        # A duplicate of the body plays on: it is no passenger.
+        if ob.type == "MESH" and ob not in kept and playback.is_passenger(ob) and playback.bake_id(ob) in played:
             playback.detach(ob)
 
 

@@ -290,7 +290,7 @@ def _run(
         clock.tell(force=True)
     except KeyboardInterrupt:
         raise Cancelled(
-            f"Stopped: {worker.done} of {total} samples are finished and kept, bake again to continue."
+            f"Stopped: {worker.done} of {total} {_word(worker)} are finished and kept, bake again to continue."
         ) from None
     finally:
         if not finished.is_set():
@@ -304,6 +304,10 @@ def _run(
         thread.join()
     if failure:
         raise failure[0]
+
+
+def _word(worker: Worker) -> str:
+    return "frames" if worker.shot.settings.samples == 1 else "samples"
 
 
 class _LeftClock:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import shutil
 from collections.abc import Collection, Iterator
@@ -11,6 +13,8 @@ from . import disk
 from .errors import Error, StoreError
 from .shot import Shot
 from .store import MANIFEST_LIMIT, Manifest, PassengerEntry, Store, is_id
+
+_USERS = "used_by.json"  # in a bake folder: other .blend files that play it
 
 
 def manifests(root: Path) -> Iterator[Manifest]:
@@ -102,8 +106,32 @@ def remove_leftovers(
     for manifest in list(manifests(root)):
         if manifest.id in keep or manifest.owner_file != owner_file or (manifest.complete and not alone):
             continue
+        if manifest.complete and _is_used_elsewhere(root / manifest.id):
+            continue
         if setups is None or manifest.owner_setup in setups:
             remove(root, manifest.id, owner_file)
+
+
+def note_user(folder: Path, blend: Path) -> None:
+    """Writes into a bake folder that a .blend elsewhere plays it too (Save As into another folder, an appended object),
+    so that its owner does not delete it. What cannot be written to is left alone."""
+    users = _users(folder)
+    name = os.path.relpath(blend, folder)
+    if name not in users:
+        with contextlib.suppress(StoreError):
+            disk.write_atomically(folder / _USERS, json.dumps([*users, name]).encode())
+
+
+def _users(folder: Path) -> list[str]:
+    try:
+        found = disk.read_json(folder / _USERS, 65_536)
+    except StoreError:
+        return []
+    return [name for name in found if isinstance(name, str)] if isinstance(found, list) else []
+
+
+def _is_used_elsewhere(folder: Path) -> bool:
+    return any((folder / name).resolve().is_file() for name in _users(folder))
 
 
 def move(root: Path, bake_id: str, target: Path, owner_file: str) -> Path:

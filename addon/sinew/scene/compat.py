@@ -68,3 +68,13 @@ def is_rendering() -> bool:
     """Whether a render runs beside the window: nothing in the scene may change then."""
     app: Any = bpy.app  # the stubs say that its functions return nothing
     return bool(app.is_job_running("RENDER"))
+
+
+def is_tool_running() -> bool:
+    """Whether the artist is in the middle of a stroke or a grab, which an undo step must not cut (4.2 and later)."""
+    manager = bpy.context.window_manager
+    for window in manager.windows if manager is not None else ():
+        for operator in getattr(window, "modal_operators", ()):
+            if operator.bl_idname.startswith(("TRANSFORM_OT", "PAINT_OT", "SCULPT_OT")):
+                return True
+    return False

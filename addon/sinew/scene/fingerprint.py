@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import bpy
@@ -27,7 +27,8 @@ REASONS = {
     "passengers": "A passenger has changed",
     "after": "The weights of After the Bake have changed",
 }
-_WEIGHED_VERTICES = 30_000  # above, reading the weights would be felt
+_WEIGHED_VERTICES = 20_000  # above, reading all weights would be felt
+_SKINNED_VERTICES = 5_000
 _MOST_OWNERS, _MOST_POINTS = 100, 10_000
 _ROTATIONS = ("rotation_euler", "rotation_quaternion", "rotation_axis_angle")
 # Of a modifier: how it looks in the panel, not what it does.
@@ -55,10 +56,10 @@ def take(
         "scene": _hash(render.fps, render.fps_base, scene.unit_settings.scale_length, gravity),
         "modifiers": _hash(*_modifiers(ob)),
         "mesh": _hash(*_mesh(ob)),
-        "animation": _hash(*_animation(ob)),
-        "weights": _hash(group, _weights(ob, group, unpainted)),
+        "animation": _hash(*_animation(ob), *_skin(ob)),
+        "weights": _hash(group, _weights(ob, [group], unpainted=unpainted)),
         "passengers": _hash(*(part for passenger, mode in carried for part in _passenger(passenger, mode))),
-        "after": _hash(after, _weights(ob, after)),
+        "after": _hash(after, _weights(ob, [after])),
     }
 
 
@@ -70,9 +71,14 @@ def take_shape(ob: Any, scene: Any) -> str:
     return _hash(*counts_and_positions, scale, scene.unit_settings.scale_length, *changing)
 
 
+def exact_weights(ob: Any, group: str) -> str:
+    """A hash of all weights of a vertex group."""
+    return _hash(_weights(ob, [group], most=len(ob.data.vertices) + 1))
+
+
 def take_weights(ob: Any, group: str, unpainted: float = 0.0) -> str:
-    """A hash of the weights of a vertex group; of large meshes only of its name."""
-    return _hash(group, _weights(ob, group, unpainted))
+    """A hash of the weights of a vertex group; of large meshes of a part of them."""
+    return _hash(group, _weights(ob, [group], unpainted=unpainted))
 
 
 def changed(before: dict[str, str], now: dict[str, str]) -> list[str]:
@@ -140,11 +146,18 @@ def _animation(ob: Any) -> Iterator[Any]:
         if hasattr(owner, "matrix_basis") and not keyed & {"location", "scale", *_ROTATIONS}:
             yield _rounded(owner.matrix_basis)
         if data is not None:
-            yield from _animation_data(data)
+            own = stack.own_modifier(owner) if hasattr(owner, "modifiers") else None
+            yield from _animation_data(data, f'modifiers["{own.name}"].factor' if own is not None else "")
         if getattr(owner, "pose", None) is not None:
             yield from _rig(owner, keyed)
         if owner != ob and hasattr(owner, "data"):
             yield from _shape(owner.data)
+
+
+def _skin(ob: Any) -> Iterator[bytes]:
+    """How much each bone holds of the mesh."""
+    bones = sorted(bone.name for rig in stack.armatures(ob) for bone in rig.data.bones if bone.use_deform)
+    yield _weights(ob, bones, most=_SKINNED_VERTICES)
 
 
 def _owners(ob: Any) -> list[Any]:
@@ -190,7 +203,9 @@ def _rig(armature: Any, keyed: frozenset[str]) -> Iterator[Any]:
         if bone.name not in moved:
             yield _rounded(bone.matrix_basis)
         for one in bone.constraints:
-            yield one.type, one.mute, one.target is not None, getattr(one, "subtarget", "")
+            yield one.type, one.mute, getattr(one, "target", None) is not None, getattr(one, "subtarget", "")
+            if f'pose.bones["{bone.name}"].constraints["{one.name}"].influence' not in keyed:
+                yield round(one.influence, 6)
     yield armature.data.pose_position
 
 
@@ -209,28 +224,57 @@ def _rounded(rows: Any) -> tuple[Any, ...]:
     return tuple(tuple(round(value, 6) for value in row) for row in rows)
 
 
-def _animation_data(data: Any) -> Iterator[Any]:
+def _animation_data(data: Any, own: str) -> Iterator[Any]:
+    """All but `own`, the driver of our modifier."""
     for track in data.nla_tracks:
         for strip in track.strips:
-            yield strip.mute or track.mute, strip.frame_start, strip.frame_end
+            yield strip.mute or track.mute, strip.frame_start, strip.frame_end, strip.blend_type, strip.extrapolation
+            yield strip.scale, strip.repeat, strip.use_animated_influence or round(strip.influence, 6)
     for driver in data.drivers:
-        if driver.data_path != f'modifiers["{stack.MODIFIER_NAME}"].factor':
+        if driver.data_path != own:
             yield driver.data_path, driver.driver.expression
     for action in _actions(data):
         for curve in compat.action_curves(action):
-            points = np.empty(2 * len(curve.keyframe_points), dtype=np.float32)
-            curve.keyframe_points.foreach_get("co", points)
-            yield curve.data_path, curve.array_index, curve.mute
-            yield points.tobytes()
+            yield curve.data_path, curve.array_index, curve.mute, curve.extrapolation
+            yield from _curve(curve)
 
 
-def _weights(ob: Any, name: str, unpainted: float = 0.0) -> bytes:
-    group = ob.vertex_groups.get(name)
-    if group is None or len(ob.data.vertices) > _WEIGHED_VERTICES:
+def _curve(curve: Any) -> Iterator[Any]:
+    points = curve.keyframe_points
+    for name in ("co", "handle_left", "handle_right"):
+        values = np.empty(2 * len(points), dtype=np.float32)
+        points.foreach_get(name, values)
+        yield values.tobytes()
+    for name in ("interpolation", "easing"):
+        kinds = np.empty(len(points), dtype=np.int32)
+        points.foreach_get(name, kinds)
+        yield kinds.tobytes()
+    for modifier in curve.modifiers:
+        yield modifier.type, modifier.mute, *_numbers(modifier)
+
+
+def _numbers(thing: Any) -> Iterator[Any]:
+    """The plain values of something."""
+    for prop in thing.bl_rna.properties:
+        if prop.is_readonly or prop.identifier.startswith("show"):
+            continue
+        if prop.type in ("BOOLEAN", "INT", "FLOAT", "ENUM"):
+            value = getattr(thing, prop.identifier)
+            yield prop.identifier, tuple(value) if getattr(prop, "is_array", False) else str(value)
+
+
+def _weights(
+    ob: Any, names: Collection[str], *, most: int = _WEIGHED_VERTICES, unpainted: float = 0.0
+) -> bytes:
+    """The weights of some groups; of a large mesh those of vertices spread over it, which a stroke hardly misses."""
+    columns = {ob.vertex_groups[name].index: i for i, name in enumerate(names) if name in ob.vertex_groups}
+    if not columns:
         return b""
-    weights = np.full(len(ob.data.vertices), unpainted, dtype=np.float32)
-    for vertex in ob.data.vertices:
-        for element in vertex.groups:
-            if element.group == group.index:
-                weights[vertex.index] = element.weight
+    vertices = ob.data.vertices
+    looked_at = range(0, len(vertices), max(1, -(-len(vertices) // most)))
+    weights = np.full((len(looked_at), len(names)), unpainted, dtype=np.float32)
+    for row, index in enumerate(looked_at):
+        for element in vertices[index].groups:
+            if element.group in columns:
+                weights[row, columns[element.group]] = element.weight
     return weights.tobytes()

@@ -16,11 +16,19 @@ def find(body: Any, scene: Any, others: list[Any]) -> list[Any]:
     for ob in scene.objects:
         if ob.type != "MESH" or ob == body or ob in others or ob.library is not None or not ob.data.vertices:
             continue
+        if ob.data == body.data or _is_copy(ob):
+            continue
         if ob.hide_render and (ob.hide_viewport or ob.hide_get()):
             continue  # a helper that nobody sees
         if _hangs_on(ob, body, rigs):
             found.append(ob)
     return sorted(found, key=lambda ob: str(ob.name))
+
+
+def _is_copy(ob: Any) -> bool:
+    """Whether an object plays the bake of a body: a duplicate of one, which is none of its clothes."""
+    own = stack.own_modifier(ob)
+    return own is not None and str(own.filepath).endswith("result.pc2")
 
 
 def _hangs_on(ob: Any, body: Any, rigs: list[Any]) -> bool:

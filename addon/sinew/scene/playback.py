@@ -17,6 +17,7 @@ def attach(
 ) -> None:
     """Adds or updates the one modifier that plays `cache`; outside frame_start..frame_end the input plays."""
     modifier = stack.own_modifier(ob)
+    plays_already = modifier is not None and cache_path(ob) == cache
     if modifier is None:
         modifier = ob.modifiers.new(stack.MODIFIER_NAME, "MESH_CACHE")
         modifier.name = stack.MODIFIER_NAME
@@ -28,7 +29,8 @@ def attach(
     modifier.play_mode = "SCENE"
     modifier.frame_start = float(first_frame * samples)
     modifier.frame_scale = float(samples)
-    modifier.show_viewport = modifier.show_render = True
+    if not plays_already:  # else the artist may have chosen to see the input meanwhile
+        modifier.show_viewport = modifier.show_render = True
     compat.move_modifier(ob, modifier, place)
     modifier.driver_remove("factor")
     modifier.factor = 1.0
@@ -61,6 +63,28 @@ def bake_id(ob: Any) -> str:
     """Id of the bake that our modifier plays: the name of the folder of its file; "" without a modifier."""
     path = cache_path(ob)
     return "" if path is None else path.parent.name
+
+
+def absolute(path: str) -> str:
+    return str(bpy.path.abspath(path))
+
+
+def relative(path: Path) -> str:
+    return _relative(path)
+
+
+def folders() -> Iterator[Path]:
+    """The bake folders that objects of the open file play, where they exist."""
+    for ob in bpy.data.objects:
+        path = cache_path(ob) if ob.type == "MESH" else None
+        if path is not None and path.is_file():
+            yield Path(os.path.normpath(path.parent))
+
+
+def is_passenger(ob: Any) -> bool:
+    """Whether an object plays its part of the bake of another one."""
+    path = cache_path(ob)
+    return path is not None and path.name.startswith("passenger_")
 
 
 def played() -> Iterator[str]:

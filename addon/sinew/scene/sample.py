@@ -94,6 +94,14 @@ def why_not(ob: Any) -> str:
     return ""
 
 
+def refuse_group(ob: Any, name: str) -> None:
+    """Says that there is no such vertex group, and which one may be meant."""
+    names = [group.name for group in ob.vertex_groups]
+    close = difflib.get_close_matches(name, names, n=1, cutoff=0.4) or names[:1]
+    hint = f'did you mean "{close[0]}"?' if close else "it has none at all."
+    raise SceneError(f'Object "{ob.name}" has no vertex group "{name}": {hint}')
+
+
 def sharers(ob: Any) -> list[str]:
     """Names of the other objects on the same mesh: a vertex group on it is theirs too."""
     if ob.data.users < 2:
@@ -260,10 +268,7 @@ class Sampler:
 
     def group_in_steps(self, name: str, unpainted: float = 0.0) -> Steps[Floats]:
         if name not in self.ob.vertex_groups:
-            names = [group.name for group in self.ob.vertex_groups]
-            close = difflib.get_close_matches(name, names, n=1, cutoff=0.0)
-            hint = f'did you mean "{close[0]}"?' if close else "it has none at all."
-            raise SceneError(f'Object "{self.ob.name}" has no vertex group "{name}": {hint}')
+            refuse_group(self.ob, name)
         weights = yield from _weights(self.body, [name], unpainted)
         return weights[:, 0].astype(np.float64)
 

@@ -39,6 +39,8 @@ class Setup:
     id: str = ""  # its own, also when the object is renamed
     bake: str = ""  # id of the bake folder that is played
     previous: str = ""  # id of the complete bake that an unfinished one or a preview is played in place of
+    previous_root: str = ""  # where it lies, if not beside the file
+    made_group: str = ""  # hash of the follow group's weights as a bake has made them
     settings: dict[str, Any] = field(default_factory=dict)
     fingerprint: dict[str, str] = field(default_factory=dict)  # of what the bake was made from: scene/fingerprint.py
     passengers: list[PassengerChoice] = field(default_factory=list)
@@ -46,6 +48,10 @@ class Setup:
 
 def current_scene() -> Any:
     return bpy.context.scene
+
+
+def all_scenes() -> list[Any]:
+    return list(bpy.data.scenes)
 
 
 def new_id() -> str:
@@ -78,8 +84,25 @@ def find_of(ob: Any, scene: Any) -> Setup | None:
 
 
 def objects(scene: Any) -> list[Any]:
-    """The objects that have a readable setup."""
-    return [ob for raw in scene.get(KEY, []) if (ob := _object_of(raw)) is not None and _read(raw) is not None]
+    """The objects that have a readable setup and are still in the scene."""
+    return [ob for raw in scene.get(KEY, []) if (ob := _object_in(raw, scene)) is not None and _read(raw) is not None]
+
+
+def drop_deleted() -> list[Setup]:
+    """Forgets the setups of objects that were deleted: while a setup points at one, it would stay in the file. Those
+    setups."""
+    dropped = []
+    for scene in bpy.data.scenes:
+        raws: list[Any] = list(scene.get(KEY, [])) if scene.library is None else []
+        gone = [raw for raw in raws if _object_in(raw, scene) is None]
+        dropped += [setup for raw in gone if (setup := _read(raw)) is not None]
+        if gone:
+            kept = [_copied(raw) for raw in raws if _object_in(raw, scene) is not None]
+            if kept:
+                scene[KEY] = kept
+            else:
+                del scene[KEY]
+    return dropped
 
 
 def find_by_id(setup_id: str) -> tuple[Setup, Any, Any] | None:
@@ -101,6 +124,8 @@ def save_of(ob: Any, setup: Setup, scene: Any) -> None:
         "object": ob,
         "bake": setup.bake,
         "previous": setup.previous,
+        "previous_root": setup.previous_root,
+        "made_group": setup.made_group,
         "settings": json.dumps(setup.settings),
         "fingerprint": json.dumps(setup.fingerprint),
     }
@@ -159,6 +184,8 @@ def _read(raw: Any) -> Setup | None:
             id=str(raw.get("id", "")),
             bake=str(raw["bake"]),
             previous=str(raw.get("previous", "")),
+            previous_root=str(raw.get("previous_root", "")),
+            made_group=str(raw.get("made_group", "")),
             settings=dict(_parsed(raw["settings"])),
             fingerprint=dict(marks),
             passengers=[
@@ -178,6 +205,12 @@ def _parsed(text: str) -> dict[str, Any]:
 
 def _object_of(raw: Any) -> Any:
     return raw.get("object") if hasattr(raw, "get") else None
+
+
+def _object_in(raw: Any, scene: Any) -> Any:
+    """The object of a stored setup if it is in the scene: a deleted one lives on while something points at it."""
+    ob = _object_of(raw)
+    return ob if ob is not None and scene.objects.get(ob.name) is not None and ob.users_scene else None
 
 
 def _copied(raw: Any) -> dict[str, Any]:

@@ -7,6 +7,7 @@ thereby before whatever changes the vertex count after it (Subdivision at the en
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -30,10 +31,16 @@ COUNT_CHANGING = frozenset(
 GROUP_CHANGING = frozenset("DATA_TRANSFER VERTEX_WEIGHT_EDIT VERTEX_WEIGHT_MIX VERTEX_WEIGHT_PROXIMITY".split())
 
 
+_OWN_FILE = re.compile(r"[/\\\\]sinew[/\\\\][0-9a-f]{16}[/\\\\](result|passenger_\d+)\.pc2$")
+
+
 def own_modifier(ob: Any) -> Any | None:
-    """The modifier that plays our bake, if there is one."""
+    """The modifier that plays our bake, if there is one: by its name, or by its file if the artist has renamed it."""
     modifier = ob.modifiers.get(MODIFIER_NAME)
-    return modifier if modifier is not None and modifier.type == "MESH_CACHE" else None
+    if modifier is not None and modifier.type == "MESH_CACHE":
+        return modifier
+    caches = (modifier for modifier in ob.modifiers if modifier.type == "MESH_CACHE")
+    return next((cache for cache in caches if _OWN_FILE.search(cache.filepath)), None)
 
 
 def others(ob: Any) -> list[Any]:

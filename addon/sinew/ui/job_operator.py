@@ -67,6 +67,8 @@ class _Running:
     object_name = ""  # whose message it is
     message = ""
     failed = False
+    reason = ""  # why the work is being stopped; its thread has still to end
+    is_failure = False  # whether that is an error
 
 
 running = _Running()
@@ -119,8 +121,8 @@ class JobOperator:
             return {"CANCELLED"}
         if event.type == "ESC" and event.value == "PRESS":
             self._leave(context)
-            stop(work.stopped)
-            self.report({"INFO"}, running.message)
+            let_go(work.stopped)
+            self.report({"INFO"}, work.stopped)
             return {"CANCELLED"}
         if event.type != "TIMER":
             return {"RUNNING_MODAL"}
@@ -128,7 +130,7 @@ class JobOperator:
             more = _step(work)
         except Error as error:
             self._leave(context)
-            stop(str(error), failed=True)
+            let_go(str(error), failed=True)
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
         except BaseException:
@@ -203,6 +205,7 @@ def stop(message: str, *, failed: bool = False) -> None:
     """Ends the work that is under way, waits for its thread and takes back what it made in the scene."""
     work, running.work = running.work, None
     sampling, running.sampling = running.sampling, False
+    running.reason = ""
     if work is None:
         return
     if work.job is not None:
@@ -214,6 +217,27 @@ def stop(message: str, *, failed: bool = False) -> None:
         work.discard()
     running.message, running.failed = message, failed
     _show()
+
+
+def let_go(message: str, *, failed: bool = False) -> None:
+    """Ends the work without waiting for its thread: the scene is free at once, and a timer sees the thread end."""
+    work, sampling = running.work, running.sampling
+    if work is None or work.job is None or work.job.ended:
+        stop(message, failed=failed)
+        return
+    work.job.cancel()
+    running.sampling = False
+    work.abandon()
+    if sampling:
+        work.discard()
+    running.reason, running.is_failure = message, failed
+    bpy.app.timers.register(watch, first_interval=_WATCH)
+    _show()
+
+
+def forget_message() -> None:
+    """What was said last has been overtaken."""
+    running.message, running.failed = "", False
 
 
 def end_thread() -> None:
@@ -235,18 +259,20 @@ def watch() -> float | None:
     work = running.work
     if work is None or work.job is None:
         return None
-    unwelcome = work.is_welcome()
-    if unwelcome and not work.job.ended:
-        stop(unwelcome, failed=True)
-        return None
-    if compat.is_rendering():
+    if not work.job.ended and not running.reason:
+        running.reason, running.is_failure = work.is_welcome(), True
+        if running.reason:
+            work.job.cancel()  # and is looked at again, without waiting for it
+    if compat.is_rendering() or (work.job.ended and compat.is_tool_running()):
         return _WATCH  # nothing in the scene may change now
     if not work.job.ended:
-        work.arrive()
+        if not running.reason:
+            work.arrive()
         _show()
         return _WATCH
+    was_stopped = bool(running.reason)
     _finish()
-    if work.title:
+    if work.title and not was_stopped:
         bpy.ops.ed.undo_push(message=work.title)
     _show()
     return None
@@ -255,9 +281,15 @@ def watch() -> float | None:
 def _finish() -> None:
     """The thread has ended: writes its result back, or says why there is none."""
     work, running.work = running.work, None
+    reason, running.reason = running.reason, ""
     if work is None or work.job is None:
         return
     running.failed = False
+    if reason:
+        running.message, running.failed = reason, running.is_failure
+        if not running.failed:
+            running.message = _kept(work.job, reason)
+        return
     try:
         running.message = work.finish(work.job.result())
     except Cancelled as error:
@@ -290,14 +322,25 @@ def _before_load(*_: object) -> None:
     running.message = ""
 
 
+@bpy.app.handlers.persistent
+def _after_undo(*_: object) -> None:
+    if running.work is None:
+        forget_message()
+
+
 def register() -> None:
     bpy.app.handlers.load_pre.append(_before_load)
+    bpy.app.handlers.undo_post.append(_after_undo)
+    bpy.app.handlers.redo_post.append(_after_undo)
 
 
 def unregister() -> None:
     stop("Stopped: Sinew was disabled.")
     if _before_load in bpy.app.handlers.load_pre:
         bpy.app.handlers.load_pre.remove(_before_load)
+    for handlers in (bpy.app.handlers.undo_post, bpy.app.handlers.redo_post):
+        if _after_undo in handlers:
+            handlers.remove(_after_undo)
     if bpy.app.timers.is_registered(watch):
         bpy.app.timers.unregister(watch)
 

@@ -197,6 +197,7 @@ class SINEW_OT_delete_bake(bpy.types.Operator):
         entry = setup.find_of(context.object, context.scene)
         if entry is not None:
             saving.remember(entry.bake)
+        job_operator.forget_message()
         bake_object.delete_bake(context.object, context.scene, state.target())
         state.forget()
         return {"FINISHED"}

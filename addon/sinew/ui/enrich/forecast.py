@@ -60,7 +60,8 @@ def lines_of(item: Any) -> list[str]:
 def _speed_of(item: Any) -> estimate.Speed:
     """By the setup's own bake if it has one, else by the last one of any."""
     baked = cage.bake_of(item)
-    measured = estimate.measured_speed(baked[1].report) if baked is not None else None
+    is_real = baked is not None and baked[1].complete and not baked[1].is_preview
+    measured = estimate.measured_speed(baked[1].report) if baked is not None and is_real else None
     if measured is not None:
         _last[0] = measured
     return _last[0]

@@ -10,7 +10,7 @@ from ... import bake_object
 from ...core.errors import Error
 from ...scene import sample, setup, stack
 from .. import job_operator
-from . import properties, state
+from . import properties, saving, state
 
 _props: Any = bpy.props  # the stubs say that its functions return nothing
 
@@ -82,7 +82,10 @@ class SINEW_OT_add(bpy.types.Operator):
         if setup.find_of(context.object, context.scene) is not None:
             cls.poll_message_set("This object has a Sinew setup already")
             return False
-        return True
+        reason = "" if context.object.mode == "EDIT" else sample.why_not(context.object)
+        if reason:
+            cls.poll_message_set(reason)
+        return not reason
 
     def execute(self, context: Any) -> Any:
         setup.save_of(context.object, bake_object.new_setup(context.object, context.scene), context.scene)
@@ -101,6 +104,10 @@ class SINEW_OT_remove(bpy.types.Operator):
         return has_idle_setup(cls, context)
 
     def execute(self, context: Any) -> Any:
+        entry = setup.find_of(context.object, context.scene)
+        for bake_id in (entry.bake, entry.previous) if entry is not None else ():
+            saving.remember(bake_id)
+        job_operator.forget_message()
         for _ in range(2):  # a preview would give way to the bake before it
             bake_object.delete_bake(context.object, context.scene, state.target())
         setup.remove(context.object, context.scene)

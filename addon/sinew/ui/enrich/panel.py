@@ -33,6 +33,11 @@ class _Physics:
         return context.object is not None and context.object.type == "MESH"
 
 
+def _is_instance(ob: Any) -> bool:
+    """Of a collection: it has no mesh, and the panel says what to do."""
+    return ob is not None and ob.instance_type == "COLLECTION" and ob.instance_collection is not None
+
+
 class OfSetup(_Physics):
     bl_parent_id = "SINEW_PT_enrich"
 
@@ -53,10 +58,14 @@ class SINEW_PT_enrich(_Physics, bpy.types.Panel):
     bl_label = "Sinew"
     bl_options: Any = set()
 
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        return super().poll(context) or _is_instance(context.object)
+
     def draw(self: Any, context: Any) -> None:
         layout, ob = self.layout, context.object
         if setup.find_of(ob, context.scene) is None:
-            layout.operator("sinew.add", icon="ADD")
+            self._draw_without_setup(context, layout, ob)
             return
         item = operators.active_item(context)
         if item is None:
@@ -79,6 +88,20 @@ class SINEW_PT_enrich(_Physics, bpy.types.Panel):
         self._draw_switch(layout, ob)
         self._draw_controls(layout, item, ob, baking)
 
+    def _draw_without_setup(self, context: Any, layout: Any, ob: Any) -> None:
+        body = bake_object.carried_by(ob, context.scene)
+        reason = sample.why_not(ob)
+        if body is not None:
+            draw_text(layout, f'Moves with the flesh of "{body.name}", in its bake', "LINKED", context.region.width)
+            layout.operator("sinew.select", text=body.name, icon="RESTRICT_SELECT_OFF").name = body.name
+        elif reason:
+            draw_text(layout, reason, "ERROR", context.region.width)
+        elif stack.own_modifier(ob) is not None:
+            told = "Plays a bake that was made elsewhere, on the object it is a copy of"
+            draw_text(layout, told, "INFO", context.region.width)
+        if ob.type == "MESH":
+            layout.operator("sinew.add", icon="ADD")
+
     def draw_header_preset(self: Any, context: Any) -> None:
         if setup.find_of(context.object, context.scene) is not None:
             presets.SINEW_PT_presets.draw_panel_header(self.layout)
@@ -91,8 +114,11 @@ class SINEW_PT_enrich(_Physics, bpy.types.Panel):
         box = layout.box().column(align=True)
         width = context.region.width
         draw_text(box, now.text, ICONS[now.kind], width)
+        reason = sample.why_not(context.object)
         last = job_operator.running
-        if last.message and last.object_name == context.object.name:
+        if reason:
+            draw_text(box, reason, "ERROR", width)
+        elif last.message and last.object_name == context.object.name and (last.failed or now.kind != state.UNFINISHED):
             draw_text(box, last.message, "ERROR" if last.failed else "INFO", width)
         if not bpy.data.filepath:
             told = "The file has no name yet: its bakes lie in a temporary folder and move beside it when you save"

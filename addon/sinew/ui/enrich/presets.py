@@ -10,6 +10,7 @@ from bl_ui.utils import PresetPanel
 
 from ...core import presets
 from ...core.errors import Error
+from .. import background
 from . import operators, properties
 
 _props: Any = bpy.props  # the stubs say that its functions return nothing
@@ -97,6 +98,7 @@ class SINEW_OT_apply_preset(_OfSetup, bpy.types.Operator):
         item = operators.active_item(context)
         for name, value in preset.values.items():
             properties.write(item, name, value)
+        background.redraw()  # also of the panel below the open menu
         return {"FINISHED"}
 
 

@@ -17,6 +17,7 @@ from ...core.errors import BadInput
 from ...core.settings import Settings
 from ...core.shot import RESULT_SETTINGS
 from ...scene import setup
+from .. import job_operator
 from . import passenger_rows, view
 
 _props: Any = bpy.props  # the stubs say that its functions return nothing
@@ -99,6 +100,7 @@ def write(item: Any, name: str, value: Any) -> None:
         settings = settings.replace(values)
     except BadInput:
         return  # the property's own range lets nothing through that could be wrong here
+    job_operator.forget_message()
     entry = dataclasses.replace(entry, settings=settings.changed())
     setup.save_of(item.object, entry, item.id_data)
     if name in RESULT_SETTINGS:

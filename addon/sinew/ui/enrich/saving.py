@@ -13,7 +13,7 @@ from ... import bake_object
 from ...core import bakes
 from ...core.errors import Error
 from ...scene import compat, playback, setup
-from . import state
+from . import properties, state
 
 recent: deque[str] = deque(maxlen=3)  # ids of bakes that were played a moment ago
 _again = False
@@ -56,6 +56,8 @@ def _busy() -> str:
 
 @bpy.app.handlers.persistent
 def _before_save(path: Any = None, *_: object) -> None:
+    bake_object.forget_deleted()
+    properties.refresh()  # the list points at them too
     if not bpy.data.filepath and isinstance(path, str) and path:
         bring_home(Path(path), _busy())
 
