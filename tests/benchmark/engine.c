@@ -6,6 +6,7 @@
 #include "base/parallel.h"
 #include "dynamics/time_step.h"
 #include "math/multifrontal.h"
+#include "method/rebalance.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -239,6 +240,38 @@ static void bench_growth(SnContext *context, int largest)
     row("growth_exponent", exponent, 1.2, "");
 }
 
+/* Balance after the bake: one frame of a body that is bent and shaken, half way back. */
+static void bench_rebalance(SnContext *context)
+{
+    SnTetMesh mesh = body_mesh(context, creature_has, CREATURE_20K);
+    size_t count = mesh.vertex_count;
+    SnEmbedding embedding;
+    SnRebalance *rebalance;
+    double *areas = SN_NEW(context, count, double), *follow = SN_NEW(context, count, double);
+    double *simulated = SN_NEW(context, 3 * count, double), *result = SN_NEW(context, 3 * count, double), create, frame;
+    uint64_t random = 1;
+    CHECK(sn_embedding_build(context, &mesh, count, mesh.positions, &embedding) == SN_OK);
+    for (size_t v = 0; v < count; v++) {
+        const double *x = mesh.positions + 3 * v;
+        areas[v] = 1.0;
+        follow[v] = v % 100 == 0;
+        simulated[3 * v] = cos(x[2]) * x[0] - sin(x[2]) * x[1] + 0.003 * scene_signed(&random);
+        simulated[3 * v + 1] = sin(x[2]) * x[0] + cos(x[2]) * x[1] + 0.003 * scene_signed(&random);
+        simulated[3 * v + 2] = x[2];
+    }
+    BEST(create, 1, CHECK(sn_rebalance_create(context, &mesh, &embedding, areas, follow, &rebalance) == SN_OK));
+    BEST(frame, 30, CHECK(sn_rebalance_frame(context, rebalance, mesh.positions, simulated, 0.5, result) == SN_OK));
+    row("rebalance_create_20k", 1e3 * create, 0.0, "ms");
+    row("rebalance_frame_20k", 1e3 * frame, 5.0, "ms");
+    sn_rebalance_destroy(rebalance);
+    sn_embedding_clear(&embedding);
+    sn_tet_mesh_clear(&mesh);
+    sn_release(areas);
+    sn_release(follow);
+    sn_release(simulated);
+    sn_release(result);
+}
+
 /* engine [one|all [CELLS]]: threads, and the finest body of the growth families. */
 int main(int count, char **arguments)
 {
@@ -250,6 +283,7 @@ int main(int count, char **arguments)
     }
     sn_parallel_set_thread_count(thread_count);
     bench_elements(&context);
+    bench_rebalance(&context);
     bench_factorization(&context);
     bench_steps(&context);
     bench_growth(&context, count > 2 ? atoi(arguments[2]) : 1000);

@@ -69,6 +69,7 @@ def test_apply_makes_all_frames_anew_without_sampling_or_simulating(arm: Any, mo
     given, simulated, old = inputs(arm), frames(arm), entry().bake
     item().follow_after = 0.5
     assert state.of(item()).kind == state.STALE
+    assert "nothing simulated" in state.of(item()).text
 
     def never(*_: object, **__: object) -> None:
         raise AssertionError("the scene was sampled")

@@ -71,5 +71,5 @@ def _check_store(ob: Any, entry: setup.Setup, target: Target, store: Store) -> s
     frame = shot.first_frame + changed[0] / settings.samples
     if changed[1] == "data":
         return f'The bake of "{ob.name}" is damaged at frame {frame:g}: bake again.'
-    what = "The animation" if changed[1] == "animation" else "Amount, Max Offset, Detail or a passenger"
+    what = "The animation" if changed[1] == "animation" else "Amount, Max Offset, Follow After, Detail or a passenger"
     return f'{what} of "{ob.name}" changed at frame {frame:g}: bake again.'

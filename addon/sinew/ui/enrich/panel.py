@@ -167,7 +167,7 @@ class SINEW_PT_follow(OfSetup, bpy.types.Panel):
         buttons.operator("sinew.paint_follow_group", icon="WPAINT_HLT")
         row = layout.row(heading="Spread")
         row.prop(item, "spread", text="")
-        row.operator("sinew.preview_spread", icon="MOD_SMOOTH")
+        row.operator("sinew.preview_spread", text="Preview", icon="MOD_SMOOTH")
         column = layout.column(heading="Show")
         column.prop(item, "show_weights", text="Weights")
         error = weights.error_of(item)

@@ -16,7 +16,7 @@ from ...core import disk
 from ...core.errors import Error
 from ...core.report import told
 from ...core.settings import Settings
-from ...core.shot import UNBAKED_SETTINGS
+from ...core.shot import RESULT_SETTINGS, UNBAKED_SETTINGS
 from ...core.store import MANIFEST_LIMIT, Manifest, is_id
 from ...scene import fingerprint, playback, sample, setup, stack
 from . import properties
@@ -88,6 +88,9 @@ def of(item: Any) -> State:
     reason = _changed_setting(settings, manifest) or _changed_scene(ob, scene, settings, entry)
     if reason:
         return State(STALE, f"{reason}: bake again", report, notes)
+    reason = _changed_look(settings, manifest)
+    if reason:
+        return State(STALE, f"{reason}: Bake shows it on all frames, with nothing simulated", report, notes)
     return State(BAKED, f"Baked, {span}", report, notes)
 
 
@@ -125,7 +128,14 @@ def _report(manifest: Manifest) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def _changed_setting(settings: Settings, manifest: Manifest) -> str:
     for name, value in settings.as_dict().items():
-        if name not in UNBAKED_SETTINGS and manifest.settings.get(name) != value:
+        if name not in (*UNBAKED_SETTINGS, *RESULT_SETTINGS) and manifest.settings.get(name) != value:
+            return f"{properties.label(name)} has changed"
+    return ""
+
+
+def _changed_look(settings: Settings, manifest: Manifest) -> str:
+    for name in RESULT_SETTINGS:
+        if manifest.settings.get(name) != getattr(settings, name):
             return f"{properties.label(name)} has changed"
     return ""
 
