@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 import scenes
 import sinew
 from inside import load, save
+from sinew.core.gmsh import process
 from sinew.core.store import Store
 from sinew.scene import setup
 from sinew.ui import job_operator
@@ -85,6 +87,38 @@ def test_the_cage_of_the_look_is_that_of_the_bake(arm: Any, tmp_path: Path) -> N
     with stored(tmp_path) as store:
         assert np.array_equal(built.view.tets, store.constant("cage_tets"))
         assert np.abs(built.view.vertices - store.constant("cage_vertices")).max() < 1e-6
+
+
+def test_gmsh_fills_the_cage_and_a_failure_is_told(arm: Any, tmp_path: Path, monkeypatch: Any) -> None:
+    bpy.ops.sinew.build_cage()
+    lattice = cage.find(item())
+    item().mesher = "gmsh"
+    assert state_now().kind == state.STALE and "Mesher" in state_now().text
+    bpy.ops.sinew.build_cage()
+    built = cage.find(item())
+    assert lattice is not None and built is not None and built.note == ""
+    assert len(built.view.tets) < len(lattice.view.tets)
+    assert state_now().kind == cage.CAGE
+    monkeypatch.setattr(process, "LIBRARY", tmp_path / "missing.so")
+    bpy.ops.sinew.build_cage()
+    built = cage.find(item())
+    assert built is not None and "Gmsh is not in this package" in built.note
+    assert cage.describe(built)[-1] == built.note
+    assert job_operator.running.message == built.note
+    assert len(built.view.tets) == len(lattice.view.tets)
+    bpy.ops.sinew.bake()
+    with stored(tmp_path) as store:
+        assert built.note in store.manifest.report["warnings"]
+
+
+def test_without_a_python_blender_itself_runs_gmsh(arm: Any, monkeypatch: Any) -> None:
+    if not bpy.app.binary_path:
+        pytest.skip("Blender is a module of a Python here")
+    monkeypatch.setattr(sys, "executable", None)
+    item().mesher = "gmsh"
+    bpy.ops.sinew.build_cage()
+    built = cage.find(item())
+    assert built is not None and built.note == ""
 
 
 def test_a_pose_without_keys_stays(arm: Any) -> None:

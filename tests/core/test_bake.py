@@ -189,6 +189,19 @@ def test_another_file_gets_a_folder_of_its_own_without_new_simulation(tmp_path, 
     assert other.id != first.id and results(other) == results(first) and engine.fits == 0
 
 
+def test_why_another_mesher_was_used_is_told_however_the_bake_came_to_its_end(tmp_path, engine, monkeypatch) -> None:
+    monkeypatch.setattr(fake_engine.FakeCage, "note", "The lattice stood in.")
+    with pytest.raises(Cancelled, match="kept"):
+        bake.bake(make_shot(), interrupted(5), tmp_path)
+    monkeypatch.setattr(fake_engine.FakeCage, "note", "")  # the cage is now that of the folder
+    resumed = bake.bake(make_shot(), samples(), tmp_path)
+    assert "The lattice stood in." in resumed.report["warnings"]
+    shown = bake.bake(make_shot(settings=Settings(amount=0.0)), samples(), tmp_path, previous=resumed.id)
+    assert "The lattice stood in." in shown.report["warnings"]
+    other = bake.bake(make_shot(), samples(), tmp_path / "other")
+    assert "The lattice stood in." not in other.report["warnings"]
+
+
 def test_amount_needs_no_new_simulation(tmp_path, engine) -> None:
     first = bake.bake(make_shot(), samples(), tmp_path)
     engine.fits = engine.steps = 0

@@ -40,6 +40,18 @@ def test_tets_are_counted_or_foretold_within_15_percent(body: str) -> None:
         assert growth.tets(resolution) == pytest.approx(real, rel=0.15), resolution
 
 
+@pytest.mark.parametrize("body", BODIES)
+def test_tets_of_gmsh_are_foretold_within_30_percent_without_running_it(body: str) -> None:
+    rest, triangles = BODIES[body]()
+    growth = estimate.measure(rest, triangles, mesher="gmsh")
+    for resolution in (10, 24):
+        assert not growth.can_count(resolution)
+        real = len(build_cage(rest, triangles, resolution, mesher="gmsh").tets)
+        assert growth.tets(resolution) == pytest.approx(real, rel=0.3), resolution
+    split = estimate.measure(rest, triangles, separate_parts=True, mesher="gmsh")
+    assert split.tets(24) == estimate.measure(rest, triangles, separate_parts=True).tets(24)
+
+
 def test_huge_cages_are_not_built_for_an_estimate() -> None:
     growth = estimate.measure(*BODIES["ball"]())
     assert not growth.can_count(200) and growth.tets(200) > 1_000_000

@@ -23,7 +23,7 @@ _COUNTED = 150_000
 # grow with the power of 3/2. Putting the detail back costs by the vertex.
 _FIT, _STEP, _VERTEX = 0.075, 0.035, 3e-7
 _GMSH = 2.0  # seconds for 10,000 tets of Gmsh
-# Gmsh makes about this many tets, times that power of the lattice's: larger ones inside. Within a quarter.
+# Gmsh makes about this many tets, times that power of the lattice's: larger ones inside. Within 30 %.
 _GMSH_FACTOR, _GMSH_POWER = 3.9, 0.77
 _CAGE = 0.4  # seconds for a cage of 10,000 tets and what is tuned on it
 _POWER = 1.5
