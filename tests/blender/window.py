@@ -174,6 +174,9 @@ class Window:
             yield from self.key("ESC")  # out of a field that an earlier key may have opened late
             yield from self.find(path)
             field = self.under_mouse("PROPERTIES")
+            # Into the middle of the field: at its ends are arrows, which Return would press.
+            region = self.region("PROPERTIES")
+            yield from self.move(region.x + COLUMNS[0] * region.width, self.mouse[1])
             yield from self.key("RET")
             yield 0.15 + 0.3 * attempt
             yield from self.key("A", ctrl=True)
