@@ -229,7 +229,7 @@ def test_whatever_the_helper_does_there_is_a_sentence_and_the_lattice(name: str,
     script = tmp_path / "fake.py"
     script.write_text(text)
     monkeypatch.setattr(process, "SCRIPT", script)
-    monkeypatch.setattr(process, "_LEAST_SECONDS", 1.0)
+    monkeypatch.setattr(process, "_LEAST_SECONDS", 1)
     assert_is_lattice(sentence)
 
 
@@ -277,6 +277,11 @@ def test_a_python_that_does_not_start_is_followed_by_the_next(tmp_path, monkeypa
     assert build_cage(*sphere(8, 12), 6, mesher="gmsh").note == ""
     monkeypatch.setattr(process, "python_commands", lambda script: [[str(shim), str(script)]])
     assert_is_lattice("ended with code 127")
+
+
+def test_a_temporary_folder_that_is_not_there_is_told(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "nowhere"))
+    assert_is_lattice("cannot use the temporary folder")
 
 
 def test_near_parts_that_are_kept_apart_need_the_lattice() -> None:

@@ -38,21 +38,28 @@ def fill(positions: Floats, faces: Ints, cell: float, monitor: Any = None) -> tu
     none. A cancelled monitor ends the helper."""
     if not LIBRARY.is_file():
         raise Failure("is not in this package")
-    seconds = _LEAST_SECONDS + len(faces) // _FACES_A_SECOND
-    with tempfile.TemporaryDirectory(prefix="sinew-gmsh-", ignore_cleanup_errors=True) as name:
-        folder = Path(name)
-        flat = array.array("d", positions.tobytes()), array.array("i", faces.astype(np.int32).tobytes())
-        child.write_mesh(folder / "surface", *flat, cell)
-        commands = python_commands(SCRIPT)
-        if not commands:
-            raise Failure("finds no Python to run in")
-        for command in commands:
-            code = _run([*command, str(LIBRARY), name, str(seconds)], folder, seconds, monitor)
-            if code == 0 or (folder / child.STARTED).exists():
-                break
-        if code != 0:
-            raise Failure(_why(code, folder))
-        return _read(folder, len(positions))
+    try:
+        with tempfile.TemporaryDirectory(prefix="sinew-gmsh-", ignore_cleanup_errors=True) as name:
+            flat = array.array("d", positions.tobytes()), array.array("i", faces.astype(np.int32).tobytes())
+            child.write_mesh(Path(name) / "surface", *flat, cell)
+            _run_any(Path(name), _LEAST_SECONDS + len(faces) // _FACES_A_SECOND, monitor)
+            return _read(Path(name), len(positions))
+    except OSError as error:
+        raise Failure(f"cannot use the temporary folder ({error.strerror})") from error
+
+
+def _run_any(folder: Path, seconds: int, monitor: Any) -> None:
+    """Runs the script by the first command that starts it."""
+    commands = python_commands(SCRIPT)
+    if not commands:
+        raise Failure("finds no Python to run in")
+    for command in commands:
+        code = _run([*command, str(LIBRARY), str(folder), str(seconds)], folder, seconds, monitor)
+        if code == 0:
+            return
+        if (folder / child.STARTED).exists():
+            break
+    raise Failure(_why(code, folder))
 
 
 def python_commands(script: Path) -> list[list[str]]:
