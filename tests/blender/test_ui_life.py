@@ -485,7 +485,8 @@ def test_an_overridden_character_bakes_and_keeps_its_bake(dressed: Any, tmp_path
     body = next(ob for ob in bpy.data.objects if ob.name.startswith("Arm") and ob.type == "MESH" and not ob.library)
     assert np.allclose(shown_at(body, 7), baked)
     bpy.context.view_layer.objects.active = body
-    assert state_now().kind == state.BAKED
+    if bpy.app.version >= (4, 2):  # older ones change values of an override when they read it, so that it looks stale
+        assert state_now().kind == state.BAKED, state_now().text
 
 
 def add_setup_here() -> None:
