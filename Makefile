@@ -95,6 +95,7 @@ test-native:
 bench:
 	@$(ENVIRONMENT) build bpy bench
 	@$(TOOLS) setup.py -q build_ext
+	@$(MAKE) -j$(JOBS) build/plain/benchmark/engine build/plain/tests/test_wild
 	$(BPY) tests/benchmark/bench.py
 	$(BPY) tests/benchmark/convergence.py
 	@$(SUITES) core-45 -- -k calculix
