@@ -154,8 +154,10 @@ def escape(w: Window) -> Steps:
     bpy.context.scene.frame_set(86)
     yield from bake(w)
     yield from w.key("ESC")
+    yield from w.wait_until(lambda: not job().is_running(), 20, "the bake stops")
     yield 0.5
-    assert not job().is_running() and bpy.context.scene.frame_current == 86
+    told = (job().running.message, bpy.context.scene.frame_current, state().text)
+    assert bpy.context.scene.frame_current == 86, told
     assert modifiers() == ["ARMATURE"] and calf().modifiers[0].show_viewport
     assert state().kind == "NOTHING"
 
