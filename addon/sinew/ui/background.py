@@ -16,6 +16,7 @@ import bpy
 
 from ..core.errors import Error
 from ..core.task import Task
+from . import handlers
 
 _LOOK = 0.1  # seconds between two looks at the threads
 
@@ -116,18 +117,19 @@ def _watch() -> None:
         bpy.app.timers.register(_look, first_interval=_LOOK)
 
 
-@bpy.app.handlers.persistent
 def _before_load(*_: object) -> None:
     results.forget()
 
 
+_HANDLERS = {"load_pre": _before_load}
+
+
 def register() -> None:
-    bpy.app.handlers.load_pre.append(_before_load)
+    handlers.add(_HANDLERS)
 
 
 def unregister() -> None:
     results.forget()
-    if _before_load in bpy.app.handlers.load_pre:
-        bpy.app.handlers.load_pre.remove(_before_load)
+    handlers.remove(_HANDLERS)
     if bpy.app.timers.is_registered(_look):
         bpy.app.timers.unregister(_look)

@@ -17,6 +17,7 @@ import bpy
 from ..core.errors import Cancelled, Error
 from ..core.job import Working
 from ..scene import compat
+from . import handlers
 
 _TICK = 0.01  # seconds between two steps of sampling
 _BUDGET = 0.05  # seconds of a tick after which no further step is begun
@@ -316,31 +317,26 @@ def _show() -> None:
                 area.tag_redraw()
 
 
-@bpy.app.handlers.persistent
 def _before_load(*_: object) -> None:
     stop("Stopped: another file was opened.")
     running.message = ""
 
 
-@bpy.app.handlers.persistent
 def _after_undo(*_: object) -> None:
     if running.work is None:
         forget_message()
 
 
+_HANDLERS = {"load_pre": _before_load, "undo_post": _after_undo, "redo_post": _after_undo}
+
+
 def register() -> None:
-    bpy.app.handlers.load_pre.append(_before_load)
-    bpy.app.handlers.undo_post.append(_after_undo)
-    bpy.app.handlers.redo_post.append(_after_undo)
+    handlers.add(_HANDLERS)
 
 
 def unregister() -> None:
     stop("Stopped: Sinew was disabled.")
-    if _before_load in bpy.app.handlers.load_pre:
-        bpy.app.handlers.load_pre.remove(_before_load)
-    for handlers in (bpy.app.handlers.undo_post, bpy.app.handlers.redo_post):
-        if _after_undo in handlers:
-            handlers.remove(_after_undo)
+    handlers.remove(_HANDLERS)
     if bpy.app.timers.is_registered(watch):
         bpy.app.timers.unregister(watch)
 

@@ -10,6 +10,7 @@ from ... import bake_object
 from ...core.job import RemakeJob
 from ...scene import sample, setup
 from .. import job_operator
+from ..classes import registering
 from ..job_operator import JobOperator
 from . import live, operators, properties, saving, state
 
@@ -120,13 +121,4 @@ class SINEW_OT_paint_after_group(bpy.types.Operator):
 
 
 CLASSES = (SINEW_OT_apply_after, SINEW_OT_make_after_group, SINEW_OT_paint_after_group)
-
-
-def register() -> None:
-    for cls in CLASSES:
-        bpy.utils.register_class(cls)
-
-
-def unregister() -> None:
-    for cls in reversed(CLASSES):
-        bpy.utils.unregister_class(cls)
+register, unregister = registering(CLASSES)

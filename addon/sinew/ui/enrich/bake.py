@@ -12,6 +12,7 @@ from ...core.job import Job
 from ...core.shot import Sample
 from ...scene import file, setup, stack
 from .. import job_operator
+from ..classes import registering
 from ..job_operator import JobOperator
 from . import after, live, operators, properties, saving, state
 
@@ -204,13 +205,4 @@ class SINEW_OT_delete_bake(bpy.types.Operator):
 
 
 CLASSES = (SINEW_OT_bake, SINEW_OT_preview, SINEW_OT_cancel, SINEW_OT_delete_bake)
-
-
-def register() -> None:
-    for cls in CLASSES:
-        bpy.utils.register_class(cls)
-
-
-def unregister() -> None:
-    for cls in reversed(CLASSES):
-        bpy.utils.unregister_class(cls)
+register, unregister = registering(CLASSES)

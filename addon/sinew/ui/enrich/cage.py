@@ -17,7 +17,7 @@ from ...core.settings import Settings
 from ...core.store import Manifest
 from ...core.task import Task
 from ...scene import fingerprint, setup
-from .. import job_operator
+from .. import handlers, job_operator
 from ..job_operator import JobOperator
 from . import operators, properties, state, view
 
@@ -212,18 +212,19 @@ class SINEW_OT_build_cage(JobOperator, bpy.types.Operator):
         return {"PASS_THROUGH"}
 
 
-@bpy.app.handlers.persistent
 def _before_load(*_: object) -> None:
     forget()
 
 
+_HANDLERS = {"load_pre": _before_load}
+
+
 def register() -> None:
     bpy.utils.register_class(SINEW_OT_build_cage)
-    bpy.app.handlers.load_pre.append(_before_load)
+    handlers.add(_HANDLERS)
 
 
 def unregister() -> None:
     forget()
-    if _before_load in bpy.app.handlers.load_pre:
-        bpy.app.handlers.load_pre.remove(_before_load)
+    handlers.remove(_HANDLERS)
     bpy.utils.unregister_class(SINEW_OT_build_cage)

@@ -23,7 +23,7 @@ from ...core.shot import RESULT_SETTINGS
 from ...core.store import Store
 from ...core.task import Task
 from ...scene import compat, file, fingerprint, playback, setup
-from .. import job_operator
+from .. import handlers, job_operator
 from . import properties, state
 
 _NAME = "sinew-live"  # of the temporary folder
@@ -188,40 +188,28 @@ def _tick() -> float | None:
     return _TICK if session.live is not None and time.monotonic() - session.live.changed < _PATIENCE else None
 
 
-@bpy.app.handlers.persistent
 def _before_frame(*_: object) -> None:
     if session.live is not None and session.live.results is not None and not compat.is_rendering():
         with contextlib.suppress(Error):
             show()
 
 
-@bpy.app.handlers.persistent
 def _end(*_: object) -> None:
     end()
 
 
-_HANDLERS = (
-    ("frame_change_pre", _before_frame),
-    ("save_pre", _end),
-    ("render_init", _end),
-    ("undo_post", _end),
-    ("redo_post", _end),
-    ("load_pre", _end),
-    ("load_post", _end),
-)
+_ENDING = ("save_pre", "render_init", "undo_post", "redo_post", "load_pre", "load_post")
+_HANDLERS = {"frame_change_pre": _before_frame, **dict.fromkeys(_ENDING, _end)}
 
 
 def register() -> None:
     properties.on_result_change.append(touch)
-    for name, handler in _HANDLERS:
-        getattr(bpy.app.handlers, name).append(handler)
+    handlers.add(_HANDLERS)
 
 
 def unregister() -> None:
     end()
     properties.on_result_change.remove(touch)
-    for name, handler in _HANDLERS:
-        if handler in getattr(bpy.app.handlers, name):
-            getattr(bpy.app.handlers, name).remove(handler)
+    handlers.remove(_HANDLERS)
     if bpy.app.timers.is_registered(_tick):
         bpy.app.timers.unregister(_tick)

@@ -16,6 +16,7 @@ from mathutils import Matrix
 from ...core import cage_view
 from ...core.cage_view import CageView
 from ...core.errors import Error
+from .. import handlers
 from ..background import results
 from . import cage, view, weights
 
@@ -202,16 +203,18 @@ def forget() -> None:
     weights.forget()
 
 
-@bpy.app.handlers.persistent
 def _before_load(*_: object) -> None:
     forget()
     view.forget()
 
 
+_HANDLERS = {"load_pre": _before_load}
+
+
 def register() -> None:
     global _handle
     _handle = bpy.types.SpaceView3D.draw_handler_add(draw, (), "WINDOW", "POST_VIEW")
-    bpy.app.handlers.load_pre.append(_before_load)
+    handlers.add(_HANDLERS)
 
 
 def unregister() -> None:
@@ -219,8 +222,7 @@ def unregister() -> None:
     if _handle is not None:
         bpy.types.SpaceView3D.draw_handler_remove(_handle, "WINDOW")
         _handle = None
-    if _before_load in bpy.app.handlers.load_pre:
-        bpy.app.handlers.load_pre.remove(_before_load)
+    handlers.remove(_HANDLERS)
     weights.unregister()
     forget()
     view.forget()

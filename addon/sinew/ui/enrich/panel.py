@@ -9,6 +9,7 @@ import bpy
 from ... import bake_object
 from ...scene import compat, sample, setup, stack
 from .. import job_operator
+from ..classes import registering
 from . import cage, forecast, operators, presets, properties, state, view, weights
 
 ICONS = {
@@ -375,13 +376,4 @@ CLASSES = (
     SINEW_PT_solver,
     SINEW_PT_report,
 )
-
-
-def register() -> None:
-    for cls in CLASSES:
-        bpy.utils.register_class(cls)
-
-
-def unregister() -> None:
-    for cls in reversed(CLASSES):
-        bpy.utils.unregister_class(cls)
+register, unregister = registering(CLASSES)

@@ -8,6 +8,7 @@ import bpy
 
 from ... import bake_object
 from ...scene import setup
+from ..classes import registering
 from . import operators, panel, properties
 
 
@@ -125,13 +126,4 @@ CLASSES = (
     SINEW_OT_remove_passenger,
     SINEW_PT_passengers,
 )
-
-
-def register() -> None:
-    for cls in CLASSES:
-        bpy.utils.register_class(cls)
-
-
-def unregister() -> None:
-    for cls in reversed(CLASSES):
-        bpy.utils.unregister_class(cls)
+register, unregister = registering(CLASSES)

@@ -17,7 +17,7 @@ from ...core.errors import BadInput
 from ...core.settings import Settings
 from ...core.shot import RESULT_SETTINGS
 from ...scene import setup
-from .. import job_operator
+from .. import handlers, job_operator
 from . import passenger_rows, view
 
 _props: Any = bpy.props  # the stubs say that its functions return nothing
@@ -212,9 +212,11 @@ def _make_classes() -> tuple[type, type, type]:
 _registered: list[type] = []
 
 
-@bpy.app.handlers.persistent
 def _after_load(*_: object) -> None:
     refresh()
+
+
+_HANDLERS = {"load_post": _after_load}
 
 
 def register() -> None:
@@ -222,14 +224,14 @@ def register() -> None:
     for made in _registered:
         bpy.utils.register_class(made)
     bpy.types.Scene.sinew = _props.PointerProperty(type=_registered[-1], name="Sinew", description="Setups of Sinew")
-    bpy.app.handlers.load_post.append(_after_load)
+    handlers.add(_HANDLERS)
     # While an add-on is being registered it may not look at the open file. In the background no timer ever runs.
     if not bpy.app.background:
         bpy.app.timers.register(refresh, first_interval=0.0)
 
 
 def unregister() -> None:
-    bpy.app.handlers.load_post.remove(_after_load)
+    handlers.remove(_HANDLERS)
     if bpy.app.timers.is_registered(refresh):
         bpy.app.timers.unregister(refresh)
     del bpy.types.Scene.sinew

@@ -13,6 +13,7 @@ from ... import bake_object
 from ...core import bakes
 from ...core.errors import Error
 from ...scene import compat, playback, setup
+from .. import handlers
 from . import properties, state
 
 recent: deque[str] = deque(maxlen=3)  # ids of bakes that were played a moment ago
@@ -54,7 +55,6 @@ def _busy() -> str:
     return ready[0] if ready else ""
 
 
-@bpy.app.handlers.persistent
 def _before_save(path: Any = None, *_: object) -> None:
     bake_object.forget_deleted()
     properties.refresh()  # the list points at them too
@@ -62,7 +62,6 @@ def _before_save(path: Any = None, *_: object) -> None:
         bring_home(Path(path), _busy())
 
 
-@bpy.app.handlers.persistent
 def _after_save(*_: object) -> None:
     global _again
     if not bpy.data.filepath or _again:
@@ -78,22 +77,16 @@ def _after_save(*_: object) -> None:
     bake_object.finish(bake_object.Target(blend), {*recent, _busy()})
 
 
-@bpy.app.handlers.persistent
 def _after_load(*_: object) -> None:
     recent.clear()
 
 
+_HANDLERS: handlers.Table = {"save_pre": _before_save, "save_post": _after_save, "load_post": _after_load}
+
+
 def register() -> None:
-    bpy.app.handlers.save_pre.append(_before_save)
-    bpy.app.handlers.save_post.append(_after_save)
-    bpy.app.handlers.load_post.append(_after_load)
+    handlers.add(_HANDLERS)
 
 
 def unregister() -> None:
-    for handlers, handler in (
-        (bpy.app.handlers.save_pre, _before_save),
-        (bpy.app.handlers.save_post, _after_save),
-        (bpy.app.handlers.load_post, _after_load),
-    ):
-        if handler in handlers:
-            handlers.remove(handler)
+    handlers.remove(_HANDLERS)

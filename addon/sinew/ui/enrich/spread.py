@@ -10,6 +10,7 @@ from ... import bake_object
 from ...core.task import Task
 from ...scene import setup
 from .. import job_operator
+from ..classes import registering
 from ..job_operator import JobOperator
 from . import operators, properties, view
 
@@ -81,9 +82,4 @@ class SINEW_OT_preview_spread(JobOperator, bpy.types.Operator):
         return SpreadWork(operators.active_item(context))
 
 
-def register() -> None:
-    bpy.utils.register_class(SINEW_OT_preview_spread)
-
-
-def unregister() -> None:
-    bpy.utils.unregister_class(SINEW_OT_preview_spread)
+register, unregister = registering((SINEW_OT_preview_spread,))
