@@ -10,54 +10,21 @@ In the background, or called from a script, `execute` does the same in one go. T
 from __future__ import annotations
 
 import time
-from typing import Any, Protocol
+from typing import Any
 
 import bpy
 
 from ..core.errors import Cancelled, Error
 from ..core.job import Working
+from ..core.task import Task
 from ..scene import compat
 from . import handlers
+from .work import Work
 
 _TICK = 0.01  # seconds between two steps of sampling
 _BUDGET = 0.05  # seconds of a tick after which no further step is begun
 _WATCH = 0.25  # seconds between two looks at the thread
 _PATIENCE = 60.0  # seconds to wait for a thread that was told to stop
-
-
-class Work(Protocol):
-    """What an operator hands over: it holds names, never pointers into the scene."""
-
-    title: str  # of the undo step; "" where the scene is not changed
-    stopped: str  # what is said after Esc
-    sampled: int
-    total: int
-
-    @property
-    def job(self) -> Working | None:
-        """The thread, once it works."""
-
-    @property
-    def object_name(self) -> str:
-        """Of the object, as it is called now."""
-
-    def step(self) -> bool:
-        """One short piece of the sampling. False when it is over; the scene is then as it was."""
-
-    def abandon(self) -> None:
-        """Stops sampling and puts the scene back, if that has not happened yet."""
-
-    def arrive(self) -> None:
-        """Called now and then while the thread works: shows what has come so far."""
-
-    def is_welcome(self) -> str:
-        """Why the result can no longer be used, or ""."""
-
-    def finish(self, outcome: Any) -> str:
-        """Writes the result back. A sentence for the artist."""
-
-    def discard(self) -> None:
-        """Takes back what was made in the scene, when nothing comes of the work."""
 
 
 class _Running:
@@ -100,6 +67,7 @@ class JobOperator:
     """Base of operators that do long work. `bl_options` should hold UNDO."""
 
     _timer: Any = None
+    _own: Work | None = None  # what this operator has begun
 
     def prepare(self, context: Any) -> Work:
         """Checks everything and begins. Raises `Error` with the scene untouched."""
@@ -177,7 +145,7 @@ class JobOperator:
             return None
         running.message, running.failed, running.object_name = "", False, context.object.name
         try:
-            running.work = self.prepare(context)
+            running.work = self._own = self.prepare(context)
         except Error as error:
             running.message, running.failed = str(error), True
             self.report({"ERROR"}, str(error))
@@ -302,7 +270,7 @@ def _finish() -> None:
         raise
 
 
-def _kept(job: Working, message: str) -> str:
+def _kept(job: Working | Task, message: str) -> str:
     return str(job.error) if isinstance(job.error, Cancelled) else message
 
 

@@ -8,41 +8,24 @@ import bpy
 
 from ... import bake_object
 from ...core.job import RemakeJob
-from ...scene import sample, setup
-from .. import job_operator
+from ...scene import sample
 from ..classes import registering
 from ..job_operator import JobOperator
+from ..work import Work
 from . import live, operators, properties, saving, state
 
 
-class RemakeWork:
+class RemakeWork(Work):
     """A bake shown otherwise."""
 
     title = "Apply After the Bake"
     stopped = "Stopped: the bake is as it was."
 
     def __init__(self, name: str, where: bake_object.Target) -> None:
-        self.sampled, self.total = 0, 1
-        self._name = name
         live.end()
         self._remake = bake_object.ObjectRemake(name, where)
-        self.job: RemakeJob | None = RemakeJob(self._remake.run)
-
-    @property
-    def object_name(self) -> str:
-        """What it is called now."""
-        found = setup.find_by_id(self._remake.setup_id)
-        return found[1].name if found is not None else self._name
-
-    def step(self) -> bool:
-        """There is nothing to sample."""
-        return False
-
-    def abandon(self) -> None: ...
-
-    def arrive(self) -> None: ...
-
-    def discard(self) -> None: ...
+        super().__init__(name, self._remake.setup_id)
+        self.job = RemakeJob(self._remake.run)  # there is nothing to sample
 
     def is_welcome(self) -> str:
         return self._remake.is_welcome()
@@ -72,7 +55,7 @@ class SINEW_OT_apply_after(JobOperator, bpy.types.Operator):
             cls.poll_message_set(reason)
         return not reason
 
-    def prepare(self, context: Any) -> job_operator.Work:
+    def prepare(self, context: Any) -> Work:
         return RemakeWork(context.object.name, state.target())
 
 

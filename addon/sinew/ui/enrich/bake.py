@@ -14,32 +14,26 @@ from ...scene import file, setup, stack
 from .. import job_operator
 from ..classes import registering
 from ..job_operator import JobOperator
+from ..work import Work
 from . import after, live, operators, properties, saving, state
 
 
-class BakeWork:
+class BakeWork(Work):
     """The bake of one object and its passengers."""
 
     title = "Bake Sinew"
     stopped = "Stopped: the frames that are finished stay, bake again to continue."
+    job: Job | None = None
 
     def __init__(self, name: str, where: bake_object.Target, *, is_preview: bool = False) -> None:
-        self.job: Job | None = None
-        self.sampled, self.total = 0, 1
-        self._name = name
         self._where = where
         self._bake = bake_object.ObjectBake(name, {}, where, is_preview=is_preview)
+        super().__init__(name, self._bake.setup_id)
         self._bake.__enter__()
         self._open = True
         self._preparation: Iterator[None] = self._bake.prepare()
         self._samples: Iterator[Sample] = self._bake.samples()
         self._shown = 0  # samples whose arrival was shown
-
-    @property
-    def object_name(self) -> str:
-        """What it is called now."""
-        found = setup.find_by_id(self._bake.setup_id)
-        return found[1].name if found is not None and not self._open else self._name
 
     def step(self) -> bool:
         if self.job is None:
@@ -80,7 +74,7 @@ class BakeWork:
         """Plays the folder as soon as it holds all the input, and draws the current frame again when it has come."""
         if self.job is None or self.job.ready is None:
             return
-        found = setup.find_by_id(self._bake.setup_id)
+        found = setup.find_by_id(self.setup_id)
         if found is None:
             return
         bake_id, folder = self.job.ready
@@ -133,7 +127,7 @@ class SINEW_OT_bake(JobOperator, bpy.types.Operator):
     def poll(cls, context: Any) -> bool:
         return _can_bake(cls, context)
 
-    def prepare(self, context: Any) -> job_operator.Work:
+    def prepare(self, context: Any) -> Work:
         live.end()
         if bake_object.is_remake_enough(context.object, context.scene, state.target()):
             return after.RemakeWork(context.object.name, state.target())
@@ -153,7 +147,7 @@ class SINEW_OT_preview(JobOperator, bpy.types.Operator):
     def poll(cls, context: Any) -> bool:
         return _can_bake(cls, context)
 
-    def prepare(self, context: Any) -> job_operator.Work:
+    def prepare(self, context: Any) -> Work:
         live.end()
         return BakeWork(context.object.name, state.target(), is_preview=True)
 

@@ -13,13 +13,12 @@ from ... import bake_object
 from ...core import cage_view
 from ...core.cage_view import CageView
 from ...core.errors import Error
-from ...core.settings import Settings
 from ...core.store import Manifest
-from ...core.task import Task
 from ...scene import fingerprint, setup
-from .. import handlers, job_operator
-from ..job_operator import JobOperator
+from .. import handlers
+from ..work import Work
 from . import operators, properties, state, view
+from .look import LookOperator, LookWork
 
 CAGE = "CAGE"  # a state beside those of state.py: there is a cage and no bake
 _SHAPING = ("resolution", "separate_parts", "mesher", "rest_frame")  # settings that a cage depends on
@@ -108,79 +107,44 @@ def forget() -> None:
     _shapes.clear()
 
 
-class BuildWork:
-    """The cage of one object, as the base of long work wants it."""
+class BuildWork(LookWork):
+    """The cage of one object."""
 
-    title = ""  # nothing to undo
+    name = "Building the cage"
     stopped = "Building the cage was stopped."
 
     def __init__(self, item: Any) -> None:
-        self.sampled, self.total = 0, 1
-        self._name = item.object.name
-        self._key = view.key_of(item)
+        super().__init__(item)
         self._settings = properties.settings_of(item)
         self._shape = fingerprint.take_shape(item.object, item.id_data)
-        self._looking = bake_object.look_in_steps(self._name, properties.values_of(item))
-        self.job: Any = None
 
-    @property
-    def object_name(self) -> str:
-        """What it is called now."""
-        found = setup.find_by_id(self._key)
-        return found[1].name if found is not None else self._name
+    def make(self, body: bake_object.Body, monitor: Any) -> Built:
+        from ...core.cage import build_cage  # it needs the native module
 
-    def step(self) -> bool:
-        """A part of the look at the rest shape, which is all that the scene is needed for."""
-        try:
-            next(self._looking)
-        except StopIteration as end:
-            body = end.value
-            self.job = Task("Building the cage", lambda monitor: _build(body, self._settings, monitor))
-            return False
-        return True
+        settings = self._settings
+        follow = body.follow(monitor)
+        cage = build_cage(
+            body.rest.positions,
+            body.rest.triangles,
+            settings.resolution,
+            separate_parts=settings.separate_parts,
+            mesher=settings.mesher,
+            monitor=monitor,
+        )
+        shown = cage_view.make_view(cage.vertices, cage.tets, cage.binding, follow, body.rest.matrix)
+        shaping = {name: getattr(settings, name) for name in _SHAPING}
+        return Built(shown, cage.min_dihedral, self._shape, shaping, cage.note)
 
-    def abandon(self) -> None:
-        self._looking.close()
-
-    def arrive(self) -> None:
-        pass
-
-    def discard(self) -> None:
-        pass
-
-    def is_welcome(self) -> str:
-        found = setup.find_by_id(self._key)
-        return "" if found is not None else f'"{self._name}" or its setup was deleted, so its cage was not built.'
-
-    def finish(self, outcome: Any) -> str:
-        settings = {name: getattr(self._settings, name) for name in _SHAPING}
-        shown, min_dihedral, note = outcome
-        built = Built(shown, min_dihedral, self._shape, settings, note)
-        _built[self._key] = built
-        found = setup.find_by_id(self._key)
+    def finish(self, outcome: Built) -> str:
+        _built[self.setup_id] = outcome
+        found = setup.find_by_id(self.setup_id)
         item = properties.find(found[2], found[1]) if found is not None else None
         if item is not None:
             view.change(item, cage=True, shape=view.REST)
-        return note or f"The cage is built, {100 * shown.followed:.0f} % of it follows exactly"
+        return outcome.note or f"The cage is built, {100 * outcome.view.followed:.0f} % of it follows exactly"
 
 
-def _build(body: bake_object.Body, settings: Settings, monitor: Any) -> tuple[CageView, float, str]:
-    from ...core.cage import build_cage
-
-    follow = body.follow(monitor)
-    cage = build_cage(
-        body.rest.positions,
-        body.rest.triangles,
-        settings.resolution,
-        separate_parts=settings.separate_parts,
-        mesher=settings.mesher,
-        monitor=monitor,
-    )
-    shown = cage_view.make_view(cage.vertices, cage.tets, cage.binding, follow, body.rest.matrix)
-    return shown, cage.min_dihedral, cage.note
-
-
-class SINEW_OT_build_cage(JobOperator, bpy.types.Operator):
+class SINEW_OT_build_cage(LookOperator, bpy.types.Operator):
     bl_idname = "sinew.build_cage"
     bl_label = "Build Cage"
     bl_description = (
@@ -193,23 +157,9 @@ class SINEW_OT_build_cage(JobOperator, bpy.types.Operator):
     def poll(cls, context: Any) -> bool:
         return operators.can_look(cls, context)
 
-    def prepare(self: Any, context: Any) -> job_operator.Work:
+    def prepare(self, context: Any) -> Work:
         properties.refresh()
-        self._work = BuildWork(operators.active_item(context))
-        return self._work
-
-    def modal(self: Any, context: Any, event: Any) -> Any:
-        """The artist goes on while the thread works, and Esc still stops it."""
-        if job_operator.running.sampling:
-            answer = super().modal(context, event)
-            if answer != {"FINISHED"}:
-                return answer
-        if job_operator.running.work is not self._work:
-            return {"FINISHED"}
-        if event.type == "ESC" and event.value == "PRESS":
-            job_operator.request_stop()
-            return {"RUNNING_MODAL"}
-        return {"PASS_THROUGH"}
+        return BuildWork(operators.active_item(context))
 
 
 def _before_load(*_: object) -> None:

@@ -7,52 +7,22 @@ from typing import Any
 import bpy
 
 from ... import bake_object
-from ...core.task import Task
-from ...scene import setup
-from .. import job_operator
 from ..classes import registering
 from ..job_operator import JobOperator
-from . import operators, properties, view
+from ..work import Work
+from . import operators, properties
+from .look import LookWork
 
 
-class SpreadWork:
+class SpreadWork(LookWork):
     """The follow weights of one object as a bake would spread them."""
 
+    name = "Spreading"
     title = "Preview Spread"
     stopped = "Spreading was stopped."
 
-    def __init__(self, item: Any) -> None:
-        self.sampled, self.total = 0, 1
-        self._name = item.object.name
-        self._key = view.key_of(item)
-        self._looking = bake_object.look_in_steps(self._name, {**properties.values_of(item), "spread": True})
-        self.job: Any = None
-
-    @property
-    def object_name(self) -> str:
-        """What it is called now."""
-        found = setup.find_by_id(self._key)
-        return found[1].name if found is not None else self._name
-
-    def step(self) -> bool:
-        """A part of the look at the rest shape, which is all that the scene is needed for."""
-        try:
-            next(self._looking)
-        except StopIteration as end:
-            self.job = Task("Spreading", end.value.follow)
-            return False
-        return True
-
-    def abandon(self) -> None:
-        self._looking.close()
-
-    def arrive(self) -> None: ...
-
-    def discard(self) -> None: ...
-
-    def is_welcome(self) -> str:
-        found = setup.find_by_id(self._key)
-        return "" if found is not None else f'"{self._name}" or its setup was deleted, so nothing was spread.'
+    def make(self, body: bake_object.Body, monitor: Any) -> Any:
+        return body.follow(monitor)
 
     def finish(self, outcome: Any) -> str:
         return f'The vertex group "{bake_object.write_spread(self.object_name, outcome)}" shows what a bake will follow'
@@ -77,9 +47,9 @@ class SINEW_OT_preview_spread(JobOperator, bpy.types.Operator):
             return False
         return True
 
-    def prepare(self, context: Any) -> job_operator.Work:
+    def prepare(self, context: Any) -> Work:
         properties.refresh()
-        return SpreadWork(operators.active_item(context))
+        return SpreadWork(operators.active_item(context), spread=True)
 
 
 register, unregister = registering((SINEW_OT_preview_spread,))
