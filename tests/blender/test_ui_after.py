@@ -176,6 +176,16 @@ def test_undo_brings_the_bake_back(arm: Any) -> None:
     assert np.array_equal(frames(arm), simulated)
 
 
+def test_another_frame_range_is_baked_also_when_a_slider_moved_with_it(arm: Any) -> None:
+    scene = bpy.context.scene
+    scene.frame_end -= 2
+    item().amount = 0.5
+    assert "frame range" in bake_object.why_not_remake(arm, scene, state.target())
+    assert bpy.ops.sinew.bake() == {"FINISHED"}
+    assert state.manifest_of(state.target().root, entry().bake).frame_end == scene.frame_end
+    assert state.of(item()).kind == state.BAKED
+
+
 def test_what_needs_a_new_simulation_says_so(arm: Any) -> None:
     item().jiggle = 5.0
     item().follow_after = 0.5

@@ -14,6 +14,7 @@ from .body import (
 )
 from .carried import carried_by, carried_now, find_passengers, new_setup
 from .check import check_object, setups
+from .marks import frame_range, marks_of
 from .play import delete_bake, finish, forget_deleted, objects_of
 from .remake import AFTER_GROUP, ObjectRemake, is_remake_enough, why_not_remake
 from .target import Target, bake_root
@@ -37,9 +38,11 @@ __all__ = [
     "follow_group",
     "is_remake_enough",
     "forget_deleted",
+    "frame_range",
     "look_at",
     "look_in_steps",
     "make_follow_group",
+    "marks_of",
     "new_setup",
     "objects_of",
     "setups",

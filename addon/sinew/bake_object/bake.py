@@ -16,8 +16,9 @@ from ..core.settings import Settings
 from ..core.shot import Carried, Passenger, Sample, Shot
 from ..core.store import result_names
 from ..scene import fingerprint, playback, sample, setup
-from .body import FOLLOW_GROUP, after_group, follow_group, follow_in_steps, parts_in_steps, sampler_of, unpainted
+from .body import FOLLOW_GROUP, follow_in_steps, parts_in_steps, sampler_of
 from .carried import add_passengers, choices_of
+from .marks import frame_range, marks_of
 from .play import detach_strangers, find_previous, play
 from .target import Target, bake_root, sentences
 
@@ -90,7 +91,7 @@ class ObjectBake:
         if self._made_group and FOLLOW_GROUP in ob.vertex_groups:
             entry.made_group = fingerprint.exact_weights(ob, FOLLOW_GROUP)
         setup.save_of(ob, entry, scene)
-        self._fingerprint = _fingerprint(ob, self.settings, self.shot, self._choices)
+        self._fingerprint = marks_of(ob, scene, self.settings)
         self._choices = []
 
     def samples(self) -> Iterator[Sample]:
@@ -189,8 +190,7 @@ def store_values(name: str, work: ObjectBake) -> None:
 def _preview_of(settings: Settings) -> Settings:
     """A coarse cage and few frames: those of the timeline's preview range, or from the current frame on."""
     scene = setup.current_scene()
-    first = scene.frame_start if settings.frame_start is None else settings.frame_start
-    last = scene.frame_end if settings.frame_end is None else settings.frame_end
+    first, last = frame_range(scene, settings)
     if scene.use_preview_range:
         start, end = scene.frame_preview_start, scene.frame_preview_end
     else:
@@ -250,9 +250,3 @@ def samples_of(sampler: sample.Sampler) -> Iterator[Sample]:
         for index, positions, matrix, amount, carried in sampler.frames()
     )
     return bridge(taken, sampler.count) if sampler.missing else taken
-
-
-def _fingerprint(ob: Any, settings: Settings, shot: Shot, choices: list[setup.PassengerChoice]) -> dict[str, str]:
-    carried = [(choice.object, choice.mode) for choice in choices if choice.use]
-    group, after = follow_group(ob, settings), after_group(settings)
-    return fingerprint.take(ob, group, shot.frame_start, shot.frame_end, None, carried, after, unpainted(settings))

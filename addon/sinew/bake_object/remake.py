@@ -11,8 +11,8 @@ from ..core.errors import BadInput
 from ..core.settings import Settings
 from ..core.shot import RESULT_SETTINGS, UNBAKED_SETTINGS
 from ..scene import fingerprint, playback, sample, setup
-from .body import after_group, after_weights, follow_group, unpainted
-from .carried import carried_now
+from .body import after_group, after_weights
+from .marks import marks_of
 from .play import objects_of
 from .target import Target, sentences
 
@@ -31,16 +31,7 @@ def why_not_remake(ob: Any, scene: Any, target: Target) -> str:
     changed = {name for name, value in settings.as_dict().items() if manifest.settings.get(name) != value}
     if changed - {*RESULT_SETTINGS, *UNBAKED_SETTINGS}:
         return "Other settings have changed too: press Bake"
-    marks = fingerprint.take(
-        ob,
-        follow_group(ob, settings),
-        manifest.frame_start if settings.frame_start is None else settings.frame_start,
-        manifest.frame_end if settings.frame_end is None else settings.frame_end,
-        scene,
-        carried_now(ob, scene, settings),
-        after_group(settings),
-        unpainted(settings),
-    )
+    marks = marks_of(ob, scene, settings)
     found = fingerprint.changed({**entry.fingerprint, "after": marks["after"]}, marks)
     return f"{found[0]}: press Bake" if found else ""
 

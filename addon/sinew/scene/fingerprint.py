@@ -11,7 +11,6 @@ import itertools
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
-import bpy
 import numpy as np
 
 from . import compat, stack
@@ -37,27 +36,27 @@ _LOOKS = frozenset("name show_expanded show_in_editmode show_on_cage is_active u
 
 def take(
     ob: Any,
-    group: str,
-    frame_start: int,
-    frame_end: int,
-    scene: Any = None,
-    carried: Sequence[tuple[Any, str]] = (),
-    after: str = "",
-    unpainted: float = 0.0,
+    scene: Any,
+    frames: tuple[int, int],
+    *,
+    follow: str,
+    unpainted: float,
+    after: str,
+    carried: Sequence[tuple[Any, str]],
 ) -> dict[str, str]:
-    """Hashes of each part, as they are now. `carried`: the passengers, each with how it is carried; `group` and
-    `after`: the vertex groups of the weights; `unpainted`: what vertices that are not in `group` count as."""
-    scene = scene or bpy.context.scene
+    """Hashes of each part, as they are now. `frames`: first and last; `follow` and `after`: the vertex groups of the
+    weights; `unpainted`: what vertices that are not in `follow` count as; `carried`: the passengers, each with how it
+    is carried."""
     render = scene.render
     gravity = tuple(scene.gravity) if scene.use_gravity else None
     return {
         "blender": compat.RELEASE,  # its modifiers have other values
-        "range": _hash(frame_start, frame_end),
+        "range": _hash(*frames),
         "scene": _hash(render.fps, render.fps_base, scene.unit_settings.scale_length, gravity),
         "modifiers": _hash(*_modifiers(ob)),
         "mesh": _hash(*_mesh(ob)),
         "animation": _hash(*_animation(ob), *_skin(ob)),
-        "weights": _hash(group, _weights(ob, [group], unpainted=unpainted)),
+        "weights": _hash(follow, _weights(ob, [follow], unpainted=unpainted)),
         "passengers": _hash(*(part for passenger, mode in carried for part in _passenger(passenger, mode))),
         "after": _hash(after, _weights(ob, [after])),
     }

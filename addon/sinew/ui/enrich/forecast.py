@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ... import bake_object
 from ...core import estimate
 from ...scene import shape
 from ..background import results
@@ -46,8 +47,7 @@ def lines_of(item: Any) -> list[str]:
     if growth is None:
         return ["No estimate" if results.error(_WHAT, view.key_of(item)) else "Estimating...", ""]
     settings, scene = properties.settings_of(item), item.id_data
-    start = scene.frame_start if settings.frame_start is None else settings.frame_start
-    end = scene.frame_end if settings.frame_end is None else settings.frame_end
+    start, end = bake_object.frame_range(scene, settings)
     frames = max(1, end - start + 1)
     samples = (frames - 1 + settings.preroll) * settings.samples + 1
     tets, is_counted = tets_of(item, growth)

@@ -141,19 +141,13 @@ def _changed_look(settings: Settings, manifest: Manifest) -> str:
 
 
 def _changed_scene(ob: Any, scene: Any, settings: Settings, entry: setup.Setup) -> str:
-    start = scene.frame_start if settings.frame_start is None else settings.frame_start
-    end = scene.frame_end if settings.frame_end is None else settings.frame_end
-    group = bake_object.follow_group(ob, settings)
-    key = (scene.name, ob.name, group, bake_object.after_group(settings), start, end)
+    span, group = bake_object.frame_range(scene, settings), bake_object.follow_group(ob, settings)
+    key = (scene.name, ob.name, group, bake_object.after_group(settings), span)
     now = time.monotonic()
     known = _fingerprints.get(key)
     if known is None or now - known[0] > _KEPT:
-        begin = time.monotonic()
-        carried = bake_object.carried_now(ob, scene, settings)
-        after = bake_object.after_group(settings)
-        known = (now, fingerprint.take(ob, group, start, end, scene, carried, after, bake_object.unpainted(settings)))
+        marks = bake_object.marks_of(ob, scene, settings)
         # What takes long is asked for less often: one part in fifty of the time at most.
-        known = (now + 50 * (time.monotonic() - begin), known[1])
-        _fingerprints[key] = known
+        known = _fingerprints[key] = (now + 50 * (time.monotonic() - now), marks)
     found = fingerprint.changed(entry.fingerprint, known[1])
     return found[0] if found else ""
