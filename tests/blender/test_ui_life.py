@@ -25,7 +25,7 @@ from panel_use import (  # noqa: F401 (fixtures)
 )
 from sinew import bake_object
 from sinew.core import bakes
-from sinew.scene import playback, setup
+from sinew.scene import playback, sample, setup
 from sinew.ui import job_operator
 from sinew.ui.enrich import properties, saving, state
 
@@ -442,7 +442,7 @@ def test_a_render_during_a_bake_shows_what_has_arrived(arm: Any, tmp_path: Path)
 
 
 def refuses(words: str) -> None:
-    assert words in (state.why_not(bpy.context.object) or "")
+    assert words in (sample.why_not(bpy.context.object) or "")
     assert not bpy.ops.sinew.bake.poll()
 
 

@@ -8,6 +8,7 @@ from .body import (
     follow_group,
     look_at,
     look_in_steps,
+    make_after_group,
     make_follow_group,
     unpainted,
     write_spread,
@@ -15,12 +16,11 @@ from .body import (
 from .carried import carried_by, carried_now, find_passengers, new_setup
 from .check import check_object, setups
 from .marks import frame_range, marks_of
-from .play import delete_bake, finish, forget_deleted, objects_of
-from .remake import AFTER_GROUP, ObjectRemake, is_remake_enough, why_not_remake
+from .play import clear, delete_bake, finish, forget_deleted, objects_of, playing_modifiers
+from .remake import ObjectRemake, is_remake_enough, why_not_remake
 from .target import Target, bake_root
 
 __all__ = [
-    "AFTER_GROUP",
     "Body",
     "ObjectBake",
     "ObjectRemake",
@@ -32,6 +32,7 @@ __all__ = [
     "carried_by",
     "carried_now",
     "check_object",
+    "clear",
     "delete_bake",
     "find_passengers",
     "finish",
@@ -41,10 +42,12 @@ __all__ = [
     "frame_range",
     "look_at",
     "look_in_steps",
+    "make_after_group",
     "make_follow_group",
     "marks_of",
     "new_setup",
     "objects_of",
+    "playing_modifiers",
     "setups",
     "unpainted",
     "why_not_remake",

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import threading
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -13,14 +12,14 @@ from ..core.errors import BadInput
 from ..core.follow import Segment, automatic_follow
 from ..core.parts import make_parts
 from ..core.settings import Settings, parse_frames
+from ..core.task import Task
 from ..scene import sample
 from ..scene.sample import Steps
 from .target import sentences
 
 FOLLOW_GROUP = "Sinew Follow"
 SPREAD_GROUP = "Sinew Spread"
-
-Result = TypeVar("Result")
+AFTER_GROUP = "Sinew After"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,20 +64,31 @@ def make_follow_group(name: str, values: dict[str, Any]) -> str:
             rest = sampler.rest()
             if not rest.base_first:
                 raise BadInput(f'A modifier of "{name}" makes new vertices first: paint a follow group by hand.')
-            if sample.why_no_group(ob):
-                raise BadInput(sample.why_no_group(ob))
-            sample.write_group(ob, FOLLOW_GROUP, _automatic(rest))
-    return FOLLOW_GROUP
+            return _write(ob, FOLLOW_GROUP, _automatic(rest))
 
 
 def write_spread(name: str, follow: Any) -> str:
     """Writes weights into the vertex group that shows how the follow group is spread. Its name."""
     with sentences():
+        return _write(sample.find_object(name), SPREAD_GROUP, sample.rounded(follow))
+
+
+def make_after_group(name: str) -> str:
+    """Makes the vertex group that says where a finished bake is drawn back, 1 everywhere, if there is none. Its
+    name."""
+    with sentences():
         ob = sample.find_object(name)
-        if sample.why_no_group(ob):
-            raise BadInput(sample.why_no_group(ob))
-        sample.write_group(ob, SPREAD_GROUP, sample.rounded(follow))
-    return SPREAD_GROUP
+        if AFTER_GROUP not in ob.vertex_groups:
+            _write(ob, AFTER_GROUP, np.ones(len(ob.data.vertices)))
+    return AFTER_GROUP
+
+
+def _write(ob: Any, group: str, weights: Any) -> str:
+    reason = sample.why_no_group(ob)
+    if reason:
+        raise BadInput(reason)
+    sample.write_group(ob, group, weights)
+    return group
 
 
 def follow_group(ob: Any, settings: Settings) -> str:
@@ -91,7 +101,7 @@ def follow_in_steps(sampler: sample.Sampler, rest: sample.Rest, settings: Settin
     ob = sampler.ob
     group = follow_group(ob, settings)
     if not group:
-        follow = yield from _in_thread(lambda: _automatic(rest))
+        follow = yield from _in_thread(lambda _: _automatic(rest))
         if make_group and rest.base_first and sample.write_group(ob, FOLLOW_GROUP, follow):
             group = FOLLOW_GROUP
         elif make_group and sample.sharers(ob):
@@ -106,7 +116,7 @@ def follow_in_steps(sampler: sample.Sampler, rest: sample.Rest, settings: Settin
     if group:
         # Read back from the evaluated mesh, also what was just written: the next bake starts from the same bits.
         painted = yield from sampler.group_in_steps(group, unpainted(settings))
-        follow = yield from _in_thread(lambda: _spread(rest, painted, settings))
+        follow = yield from _in_thread(lambda monitor: _spread(rest, painted, settings, monitor))
     return sharpened(follow)
 
 
@@ -176,22 +186,12 @@ def sharpened(follow: Any) -> Any:
     return np.where(follow > 1.0 - 1e-4, 1.0, np.where(follow < 1e-4, 0.0, follow))
 
 
-def _in_thread(function: Callable[[], Result]) -> Steps[Result]:
+def _in_thread(function: Callable[[Any], Any]) -> Steps[Any]:
     """Steps that only wait, a hundredth of a second each, while a thread computes something."""
-    results: list[Result] = []
-    errors: list[BaseException] = []
-
-    def work() -> None:
-        try:
-            results.append(function())
-        except BaseException as error:  # noqa: BLE001 (raised below, in the thread that waits)
-            errors.append(error)
-
-    thread = threading.Thread(target=work, name="sinew preparation", daemon=True)
-    thread.start()
-    while thread.is_alive():
-        thread.join(0.01)
-        yield
-    if errors:
-        raise errors[0]
-    return results[0]
+    task = Task("Preparing", function)
+    try:
+        while not task.wait(0.01):
+            yield
+    finally:
+        task.cancel()
+    return task.result()

@@ -22,30 +22,41 @@ def objects_of(ob: Any, scene: Any) -> list[Any]:
     return [ob, *(other for other in carried if other is not None and playback.bake_id(other) == bake != "")]
 
 
+def playing_modifiers(ob: Any, scene: Any) -> list[Any]:
+    """The modifiers of ours by which they play it."""
+    modifiers = (stack.own_modifier(playing) for playing in objects_of(ob, scene))
+    return [modifier for modifier in modifiers if modifier is not None]
+
+
 def delete_bake(ob: Any, scene: Any, target: Target) -> None:
     """Removes the modifiers that play a setup's bake, and nothing else; a preview or an unfinished bake gives way to
     the complete one before it. Folders go when the file is saved."""
     entry = setup.find_of(ob, scene)
-    if entry is None:
-        playback.detach(ob)
+    root, manifest = (target.root, None) if entry is None else find_previous(ob, entry, target)
+    if entry is None or manifest is None:
+        clear(ob, scene)
         return
-    root, manifest = find_previous(ob, entry, target)
-    if manifest is None:
+    carried = [next((c.object for c in entry.passengers if c.object.name == one.object_name), None)
+               for one in manifest.passengers]  # fmt: skip
+    detach_strangers(scene, {entry.bake}, [ob, *carried])
+    for other, name in zip([ob, *carried], result_names(len(carried)), strict=True):
+        if other is not None:
+            place = _place_now(other)
+            play(other, root / manifest.id / f"{name}.pc2", place, manifest, manifest.samples_per_frame)
+    # What it was made from is not known any more; its settings and `check` tell whether it is stale.
+    entry.bake, entry.previous, entry.fingerprint = manifest.id, "", {}
+    setup.save_of(ob, entry, scene)
+
+
+def clear(ob: Any, scene: Any) -> None:
+    """Removes the modifiers that play a setup's bakes, also the bake that a preview was played in place of."""
+    entry = setup.find_of(ob, scene)
+    playback.detach(ob)
+    if entry is not None:
         detach_strangers(scene, {entry.bake, entry.previous} - {""}, [])
-        playback.detach(ob)
         remove_made_group(ob, entry)
         entry.bake, entry.previous, entry.fingerprint = "", "", {}
-    else:
-        carried = [next((c.object for c in entry.passengers if c.object.name == one.object_name), None)
-                   for one in manifest.passengers]  # fmt: skip
-        detach_strangers(scene, {entry.bake}, [ob, *carried])
-        for other, name in zip([ob, *carried], result_names(len(carried)), strict=True):
-            if other is not None:
-                place = _place_now(other)
-                play(other, root / manifest.id / f"{name}.pc2", place, manifest, manifest.samples_per_frame)
-        # What it was made from is not known any more; its settings and `check` tell whether it is stale.
-        entry.bake, entry.previous, entry.fingerprint = manifest.id, "", {}
-    setup.save_of(ob, entry, scene)
+        setup.save_of(ob, entry, scene)
 
 
 def find_previous(ob: Any, entry: setup.Setup, target: Target) -> tuple[Path, Manifest | None]:

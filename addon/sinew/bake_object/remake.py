@@ -16,8 +16,6 @@ from .marks import marks_of
 from .play import objects_of
 from .target import Target, sentences
 
-AFTER_GROUP = "Sinew After"
-
 
 def why_not_remake(ob: Any, scene: Any, target: Target) -> str:
     """Why the bake of an object cannot be shown otherwise without baking it again, or ""."""

@@ -22,7 +22,7 @@ def attach(
         modifier = ob.modifiers.new(stack.MODIFIER_NAME, "MESH_CACHE")
         modifier.name = stack.MODIFIER_NAME
     modifier.cache_format = "PC2"
-    modifier.filepath = _relative(cache)
+    modifier.filepath = relative(cache)
     modifier.interpolation = "LINEAR"
     modifier.deform_mode = "OVERWRITE"
     modifier.time_mode = "FRAME"
@@ -70,14 +70,22 @@ def absolute(path: str) -> str:
 
 
 def relative(path: Path) -> str:
-    return _relative(path)
+    # Before the file is saved for the first time there is nothing to be relative to.
+    return bpy.path.relpath(str(path)) if bpy.data.filepath else str(path)
+
+
+def _playing() -> Iterator[tuple[Any, Path]]:
+    """Our modifiers in the open file, each with the file that it plays."""
+    for ob in bpy.data.objects:
+        modifier = stack.own_modifier(ob) if ob.type == "MESH" else None
+        if modifier is not None:
+            yield modifier, Path(absolute(modifier.filepath))
 
 
 def folders() -> Iterator[Path]:
     """The bake folders that objects of the open file play, where they exist."""
-    for ob in bpy.data.objects:
-        path = cache_path(ob) if ob.type == "MESH" else None
-        if path is not None and path.is_file():
+    for _, path in _playing():
+        if path.is_file():
             yield Path(os.path.normpath(path.parent))
 
 
@@ -89,28 +97,19 @@ def is_passenger(ob: Any) -> bool:
 
 def played() -> Iterator[str]:
     """The ids of all bakes that objects of the open file play."""
-    for ob in bpy.data.objects:
-        if ob.type == "MESH" and stack.own_modifier(ob) is not None:
-            yield bake_id(ob)
+    return (path.parent.name for _, path in _playing())
 
 
 def play_file(ob: Any, cache: Path) -> None:
     """Another file of the same vertices in place of the one that our modifier plays."""
     modifier = stack.own_modifier(ob)
     if modifier is not None:
-        modifier.filepath = _relative(cache)
+        modifier.filepath = relative(cache)
         ob.update_tag()
 
 
 def repath(old: Path, new: Path) -> None:
     """After a bake folder has moved: modifiers that play a file in it play it where it is now."""
-    for ob in bpy.data.objects:
-        path = cache_path(ob) if ob.type == "MESH" else None
-        modifier = stack.own_modifier(ob)
-        if path is not None and modifier is not None and os.path.normpath(path.parent) == os.path.normpath(old):
-            modifier.filepath = _relative(new / path.name)
-
-
-def _relative(path: Path) -> str:
-    # Before the file is saved for the first time there is nothing to be relative to.
-    return bpy.path.relpath(str(path)) if bpy.data.filepath else str(path)
+    for modifier, path in _playing():
+        if os.path.normpath(path.parent) == os.path.normpath(old):
+            modifier.filepath = relative(new / path.name)

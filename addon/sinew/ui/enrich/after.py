@@ -7,8 +7,8 @@ from typing import Any
 import bpy
 
 from ... import bake_object
+from ...core.errors import Error
 from ...core.job import RemakeJob
-from ...scene import sample
 from ..classes import registering
 from ..job_operator import JobOperator
 from ..work import Work
@@ -71,14 +71,12 @@ class SINEW_OT_make_after_group(bpy.types.Operator):
 
     def execute(self: Any, context: Any) -> Any:
         properties.refresh()
-        ob, item = context.object, operators.active_item(context)
-        reason = sample.why_no_group(ob)
-        if reason or item is None:
-            self.report({"ERROR"}, reason)
+        item: Any = operators.active_item(context)
+        try:
+            name = bake_object.make_after_group(context.object.name)
+        except Error as error:
+            self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        name = bake_object.AFTER_GROUP
-        if name not in ob.vertex_groups:
-            ob.vertex_groups.new(name=name).add(range(len(ob.data.vertices)), 1.0, "REPLACE")
         item.follow_after_group = name
         return {"FINISHED"}
 

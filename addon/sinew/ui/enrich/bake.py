@@ -10,7 +10,7 @@ import bpy
 from ... import bake_object
 from ...core.job import Job
 from ...core.shot import Sample
-from ...scene import file, setup, stack
+from ...scene import file, sample, setup, stack
 from .. import job_operator
 from ..classes import registering
 from ..job_operator import JobOperator
@@ -111,7 +111,7 @@ class BakeWork(Work):
 def _can_bake(cls: Any, context: Any) -> bool:
     if not operators.can_look(cls, context):
         return False
-    reason = state.why_not(context.object)
+    reason = sample.why_not(context.object)
     if reason:
         cls.poll_message_set(reason)
     return not reason

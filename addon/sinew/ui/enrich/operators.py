@@ -10,7 +10,7 @@ from ... import bake_object
 from ...core.errors import Error
 from ...scene import sample, setup, stack
 from .. import job_operator
-from . import properties, saving, state
+from . import properties, saving
 
 _props: Any = bpy.props  # the stubs say that its functions return nothing
 
@@ -108,8 +108,7 @@ class SINEW_OT_remove(bpy.types.Operator):
         for bake_id in (entry.bake, entry.previous) if entry is not None else ():
             saving.remember(bake_id)
         job_operator.forget_message()
-        for _ in range(2):  # a preview would give way to the bake before it
-            bake_object.delete_bake(context.object, context.scene, state.target())
+        bake_object.clear(context.object, context.scene)
         setup.remove(context.object, context.scene)
         properties.refresh()
         return {"FINISHED"}
@@ -134,10 +133,8 @@ class SINEW_OT_show(bpy.types.Operator):
         return True
 
     def execute(self: Any, context: Any) -> Any:
-        for ob in bake_object.objects_of(context.object, context.scene):
-            modifier = stack.own_modifier(ob)
-            if modifier is not None:
-                modifier.show_viewport = modifier.show_render = self.result
+        for modifier in bake_object.playing_modifiers(context.object, context.scene):
+            modifier.show_viewport = modifier.show_render = self.result
         return {"FINISHED"}
 
 

@@ -13,7 +13,7 @@ from ... import bake_object
 from ...core import bakes
 from ...core.errors import Error
 from ...scene import compat, playback, setup
-from .. import handlers
+from .. import handlers, job_operator
 from . import properties, state
 
 recent: deque[str] = deque(maxlen=3)  # ids of bakes that were played a moment ago
@@ -48,8 +48,6 @@ def bring_home(blend: Path, busy: str = "") -> bool:
 
 
 def _busy() -> str:
-    from .. import job_operator
-
     work = job_operator.running.work
     ready = getattr(work.job, "ready", None) if work is not None else None
     return ready[0] if ready else ""

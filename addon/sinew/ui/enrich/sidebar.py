@@ -24,12 +24,8 @@ def setups(scene: Any) -> list[Any]:
 def modifiers(scene: Any, name: str = "") -> Iterator[Any]:
     """The modifiers that play the bakes of the scene, or that of one object and its passengers."""
     for item in setups(scene):
-        if name not in ("", item.object.name):
-            continue
-        for ob in bake_object.objects_of(item.object, scene):
-            modifier = stack.own_modifier(ob)
-            if modifier is not None:
-                yield modifier
+        if name in ("", item.object.name):
+            yield from bake_object.playing_modifiers(item.object, scene)
 
 
 class SINEW_PT_sidebar(bpy.types.Panel):

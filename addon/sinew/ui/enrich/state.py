@@ -18,7 +18,7 @@ from ...core.report import told
 from ...core.settings import Settings
 from ...core.shot import RESULT_SETTINGS, UNBAKED_SETTINGS
 from ...core.store import MANIFEST_LIMIT, Manifest, is_id
-from ...scene import fingerprint, playback, sample, setup, stack
+from ...scene import fingerprint, playback, setup, stack
 from . import properties
 
 NOTHING, BAKED, STALE, LOST = "NOTHING", "BAKED", "STALE", "LOST"
@@ -44,11 +44,6 @@ _remakes: dict[tuple[Any, ...], tuple[float, str]] = {}
 def target() -> bake_object.Target:
     """Where the open file keeps its bakes."""
     return bake_object.Target(Path(bpy.data.filepath) if bpy.data.filepath else None)
-
-
-def why_not(ob: Any) -> str:
-    """Why an object cannot be baked, as far as that can be told at a glance, or ""."""
-    return sample.why_not(ob)
 
 
 def why_not_remake(ob: Any, scene: Any) -> str:
