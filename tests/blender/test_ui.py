@@ -299,6 +299,7 @@ def test_cancel_keeps_finished_frames_and_bake_continues(arm: Any, tmp_path: Pat
     while work.job.progress[1] < 3 and time.monotonic() < end:
         time.sleep(0.02)
     bpy.ops.sinew.cancel()
+    assert work.job.wait(60), "before anybody has looked at it"
     assert job_operator.wait_until_over(60)
     assert "Sinew" in arm.modifiers and state_now().kind == state.UNFINISHED
     assert "kept" in job_operator.running.message and not job_operator.running.failed

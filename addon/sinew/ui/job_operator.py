@@ -262,6 +262,7 @@ def _finish() -> None:
     try:
         running.message = work.finish(work.job.result())
     except Cancelled as error:
+        work.arrive()  # it may have ended before anything was shown
         running.message = str(error)
     except Error as error:
         running.message, running.failed = str(error), True
