@@ -36,6 +36,7 @@ struct SnNewton {
     double *trial;             /* vertices x 3 */
     double rounding;           /* of the elastic energy, J */
     SnCurvature curvature;
+    SnAverageResponse response; /* of the factor, where averages are constrained */
     int has_factor;            /* a factor of an earlier matrix is at hand */
     double *factor_positions;  /* vertices x 3: where it was made */
     double *rotations;         /* unknowns x 9: how the body has turned since ... */
@@ -97,12 +98,18 @@ void sn_newton_destroy(SnNewton *newton)
     sn_release(newton->step);
     sn_release(newton->trial_residual);
     sn_curvature_clear(&newton->curvature);
+    sn_average_response_clear(&newton->response);
     sn_release(newton->offset);
     sn_release(newton->product);
     sn_release(newton->trial);
     sn_release(newton->factor_positions);
     sn_release(newton->rotations);
     sn_release(newton);
+}
+
+SnStatus sn_newton_constrain(SnContext *context, SnNewton *newton, const SnAverages *averages)
+{
+    return averages->region_count > 0 ? sn_average_response_init(context, averages, &newton->response) : SN_OK;
 }
 
 /* product = B (x - c) over the unknowns. */
@@ -118,7 +125,7 @@ static void multiply_matrix(SnNewton *newton, const SnObjective *objective, cons
     sn_block_matrix_multiply(&assembly->pattern, objective->matrix, newton->offset, newton->product);
 }
 
-/* E(x); with `residual` also -dE/dx over the unknowns. */
+/* E(x); with `residual` also -dE/dx over the unknowns, as far as the constraints let it be felt. */
 static double evaluate(SnNewton *newton, const SnObjective *objective, const double *x, double *residual)
 {
     const SnAssembly *assembly = newton->assembly;
@@ -142,6 +149,9 @@ static double evaluate(SnNewton *newton, const SnObjective *objective, const dou
                 residual[3 * k + a] = -slope - (objective->matrix != NULL ? newton->product[3 * k + a] : 0.0);
             }
         }
+    }
+    if (residual != NULL && newton->response.size > 0) {
+        sn_averages_project_slope(newton->response.averages, residual);
     }
     return sum;
 }
@@ -194,6 +204,28 @@ void sn_newton_forget(SnNewton *newton)
     newton->has_factor = 0;
 }
 
+/* vector = H⁻¹ vector, by the factor at hand */
+static SnStatus solve_factor(SnContext *context, SnNewton *newton, double *vector)
+{
+    if (newton->is_exact) {
+        return sn_linear_solver_solve(context, newton->solver, vector, vector);
+    }
+    sn_multifrontal_solve(newton->quick, vector, vector);
+    return SN_OK;
+}
+
+/* While inertia rules, projected steps are as good as exact ones: the response, three solutions a region, waits until it is needed. */
+static SnStatus refresh_response(SnContext *context, SnNewton *newton)
+{
+    SnStatus status = SN_OK;
+    for (size_t k = 0; k < newton->response.size; k++) {
+        SN_TRY(solve_factor(context, newton, sn_average_response_load(&newton->response, k)));
+    }
+    sn_average_response_finish(&newton->response);
+cleanup:
+    return status;
+}
+
 /* The matrix at `positions`, factorized in single precision, or exactly where that was asked for or where digits are lost. */
 static SnStatus refresh_factor(SnContext *context, SnNewton *newton, const SnObjective *objective, const double *positions, int exact,
                                SnNewtonReport *report)
@@ -205,6 +237,7 @@ static SnStatus refresh_factor(SnContext *context, SnNewton *newton, const SnObj
     if (newton->is_exact) {
         SN_TRY(sn_linear_solver_factorize(context, newton->solver, newton->values));
     }
+    newton->response.is_known = 0;
     sn_curvature_forget(&newton->curvature);
     memcpy(newton->factor_positions, positions, 3 * newton->assembly->vertex_count * sizeof *positions);
     newton->has_factor = 1;
@@ -225,13 +258,15 @@ static SnStatus find_step(SnContext *context, SnNewton *newton)
     if (newton->has_turned) {
         sn_rotations_apply(newton->assembly->unknown_count, newton->rotations, 1, newton->step);
     }
-    if (newton->is_exact) {
-        SN_TRY(sn_linear_solver_solve(context, newton->solver, newton->step, newton->step));
-    } else {
-        sn_multifrontal_solve(newton->quick, newton->step, newton->step);
+    SN_TRY(solve_factor(context, newton, newton->step));
+    if (newton->response.size > 0) {
+        sn_average_response_correct(&newton->response, newton->step);
     }
     if (newton->has_turned) {
         sn_rotations_apply(newton->assembly->unknown_count, newton->rotations, 0, newton->step);
+    }
+    if (newton->response.size > 0) { /* rounding, and regions that do not turn as one */
+        sn_averages_project_step(newton->response.averages, newton->step);
     }
     sn_curvature_after(&newton->curvature, newton->step, &weights);
 cleanup:
@@ -271,6 +306,7 @@ static SnStatus take_full_step(SnContext *context, SnNewton *newton, const SnObj
     SnStatus status = SN_OK;
     (void)evaluate(newton, objective, positions, newton->residual);
     SN_TRY(refresh_factor(context, newton, objective, positions, 1, report));
+    SN_TRY(refresh_response(context, newton));
     SN_TRY(find_step(context, newton));
     report->rounds++;
     report->last_step = take_step(newton, positions, 1.0);
@@ -303,13 +339,17 @@ SnStatus sn_newton_minimise(SnContext *context, SnNewton *newton, const SnObject
         sn_rotations_between(assembly, newton->factor_positions, positions, newton->rotations);
         newton->has_turned = 1;
     }
-    int exact = 0; /* single precision has not been enough */
+    int exact = 0;  /* single precision has not been enough */
+    int labours = 0; /* projected steps have not been enough */
     for (int round = 0, made_at = -1; round < settings->max_rounds && !report->converged; round++) {
         int fresh = stale;
         if (fresh) {
             exact |= made_at >= 0 && newton->excess > REFRESH_COST;
             SN_TRY(refresh_factor(context, newton, objective, positions, exact, report));
             made_at = round;
+        }
+        if (labours && newton->response.size > 0 && !newton->response.is_known) {
+            SN_TRY(refresh_response(context, newton));
         }
         SN_TRY(find_step(context, newton));
         report->rounds++;
@@ -321,6 +361,7 @@ SnStatus sn_newton_minimise(SnContext *context, SnNewton *newton, const SnObject
         double move = take_step(newton, positions, 1.0), contraction = move / move_before;
         double length = search_line(newton, objective, positions, decrease, &value);
         report->last_step = move;
+        labours |= length < 1.0 || round >= FRESH_ROUNDS;
         if (length == 0.0) {
             stale = !fresh || !newton->is_exact;
             exact |= fresh;

@@ -48,6 +48,7 @@ SnStatus sn_stepper_create(SnContext *context, const SnWorld *world, const SnSte
     s->world = world;
     s->settings = *settings;
     SN_TRY(sn_newton_create(context, &world->elements, &world->assembly, &s->newton));
+    SN_TRY(sn_newton_constrain(context, s->newton, &world->averages));
     SN_TRY_NEW(context, s->element_gradients, 12 * world->tet_count, double);
     SN_TRY_NEW(context, s->element_stiffness, SN_TET_STIFFNESS * world->tet_count, double);
     SN_TRY_NEW(context, s->rest, 9 * world->tet_count, double);
@@ -158,7 +159,7 @@ static void balance_free_body(const SnStepper *s, double *positions)
 {
     const SnWorld *world = s->world;
     double total = 0.0, force[3] = {0};
-    if (world->assembly.unknown_count < world->vertex_count) {
+    if (world->assembly.unknown_count < world->vertex_count || world->averages.region_count > 0) {
         return;
     }
     for (size_t v = 0; v < world->vertex_count; v++) {
@@ -218,17 +219,20 @@ static SnStatus solve_stage(SnContext *context, SnStepper *s, const SnInputCurve
         sn_newton_forget(s->newton);
         s->factor_tau = tau;
     }
+    sn_averages_impose(&world->averages, s->pose, positions);
     SN_TRY(sn_newton_minimise(context, s->newton, &objective, &newton, positions, &rounds));
     if (start != NULL && !newton.single_full_step) {
         for (size_t k = 0; k < 3 * world->vertex_count; k++) {
             s->stage_positions[k] = world->followed[k / 3] ? s->pose[k] : start[k];
         }
+        sn_averages_impose(&world->averages, s->pose, s->stage_positions);
         if (!(rounds.value <= sn_newton_value(s->newton, &objective, s->stage_positions))) {
             memcpy(positions, s->stage_positions, 3 * world->vertex_count * sizeof *positions);
             SN_TRY(sn_newton_minimise(context, s->newton, &objective, &newton, positions, &rounds));
         }
     }
     balance_free_body(s, positions);
+    sn_averages_impose(&world->averages, s->pose, positions); /* to the last digits */
     report->rounds += rounds.rounds;
     report->factorizations += rounds.factorizations;
     report->unconverged += !rounds.converged && s->settings.newton_rounds == 0;
@@ -238,6 +242,7 @@ static SnStatus solve_stage(SnContext *context, SnStepper *s, const SnInputCurve
             velocities[k] = world->followed[v] ? s->pose_velocity[k] : (positions[k] - s->offset[k]) / tau;
         }
     }
+    sn_averages_impose(&world->averages, s->pose_velocity, velocities);
 cleanup:
     return status;
 }

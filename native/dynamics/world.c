@@ -46,6 +46,7 @@ void sn_world_clear(SnWorld *world)
     sn_release(world->source_tets);
     sn_tet_elements_clear(&world->elements);
     sn_assembly_clear(&world->assembly);
+    sn_averages_clear(&world->averages);
     sn_release(world->followed);
     sn_release(world->mass);
     sn_release(world->drive);

@@ -3,7 +3,7 @@
 #ifndef SN_DYNAMICS_WORLD_H
 #define SN_DYNAMICS_WORLD_H
 
-#include "dynamics/assembly.h"
+#include "dynamics/averages.h"
 
 typedef struct SnWorld {
     size_t vertex_count;
@@ -15,6 +15,7 @@ typedef struct SnWorld {
     unsigned char *followed; /* vertex_count; owned */
     double *mass;            /* vertex_count, kg; owned */
     double *drive;           /* vertex_count: W of methods section 1, N/m; owned */
+    SnAverages averages;     /* regions whose mean follows the input exactly; empty unless set before a stepper is made; owned */
     double gravity[3];       /* m/s² */
     double damping_mass;     /* Rayleigh alpha, 1/s */
     double damping_stiffness; /* Rayleigh beta, s */
