@@ -15,7 +15,7 @@ from ..core.report import Clock
 from ..core.settings import Settings
 from ..core.shot import Carried, Passenger, Sample, Shot
 from ..core.store import result_names
-from ..scene import fingerprint, playback, sample, setup
+from ..scene import playback, sample, setup
 from .body import FOLLOW_GROUP, follow_in_steps, parts_in_steps, sampler_of
 from .carried import add_passengers, choices_of
 from .marks import frame_range, marks_of
@@ -38,6 +38,7 @@ class ObjectBake:
         self.is_preview = is_preview
         self.shot: Shot
         self._places: list[int] = []
+        self._made_weights = ""  # hash of those of the follow group that it made
         self._choices: list[setup.PassengerChoice] = []  # their objects are looked up anew, by id
         self._carried: dict[str, str] = {}  # ids and names of those that are carried, in the order of the shot
         self._vertices: list[int] = []
@@ -67,7 +68,7 @@ class ObjectBake:
         """Looks at rest shape, weights and passengers, in short steps. The shot is there after the last one."""
         with self.clock.stage("rest"), sentences():
             rest = yield from self._sampler.rest_in_steps()
-            follow = yield from follow_in_steps(self._sampler, rest, self._used, make_group=True)
+            follow, self._made_weights = yield from follow_in_steps(self._sampler, rest, self._used, make_group=True)
             parts = yield from parts_in_steps(self._sampler, rest, self._used)
             self._choices = choices_of(self._sampler.ob, setup.current_scene(), self.settings)
             carried = yield from add_passengers(self._sampler, self._choices)
@@ -88,8 +89,7 @@ class ObjectBake:
         ob, scene = self._sampler.ob, setup.current_scene()
         entry = setup.find_of(ob, scene) or setup.Setup(self.name, settings=self.settings.changed())
         entry.id, entry.passengers = self.setup_id, self._choices
-        if self._made_group and FOLLOW_GROUP in ob.vertex_groups:
-            entry.made_group = fingerprint.exact_weights(ob, FOLLOW_GROUP)
+        entry.made_group = self._made_weights or entry.made_group
         setup.save_of(ob, entry, scene)
         self._fingerprint = marks_of(ob, scene, self.settings)
         self._choices = []

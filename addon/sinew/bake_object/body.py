@@ -13,7 +13,7 @@ from ..core.follow import Segment, automatic_follow
 from ..core.parts import make_parts
 from ..core.settings import Settings, parse_frames
 from ..core.task import Task
-from ..scene import sample
+from ..scene import fingerprint, sample
 from ..scene.sample import Steps
 from .target import sentences
 
@@ -96,14 +96,17 @@ def follow_group(ob: Any, settings: Settings) -> str:
     return settings.follow_group or (FOLLOW_GROUP if FOLLOW_GROUP in ob.vertex_groups else "")
 
 
-def follow_in_steps(sampler: sample.Sampler, rest: sample.Rest, settings: Settings, *, make_group: bool) -> Steps[Any]:
-    """The follow weights. `make_group`: automatic ones become a vertex group that the artist can paint on."""
-    ob = sampler.ob
+def follow_in_steps(
+    sampler: sample.Sampler, rest: sample.Rest, settings: Settings, *, make_group: bool
+) -> Steps[tuple[Any, str]]:
+    """The follow weights. `make_group`: automatic ones become a vertex group that the artist can paint on. The hash of
+    its weights, "" if none was made."""
+    ob, made = sampler.ob, ""
     group = follow_group(ob, settings)
     if not group:
         follow = yield from _in_thread(lambda _: _automatic(rest))
         if make_group and rest.base_first and sample.write_group(ob, FOLLOW_GROUP, follow):
-            group = FOLLOW_GROUP
+            group, made = FOLLOW_GROUP, fingerprint.of_weights(follow[: len(ob.data.vertices)])
         elif make_group and sample.sharers(ob):
             sampler.body.warnings.append(f"No follow group was made. {sample.why_no_group(ob)}")
         yield
@@ -117,7 +120,7 @@ def follow_in_steps(sampler: sample.Sampler, rest: sample.Rest, settings: Settin
         # Read back from the evaluated mesh, also what was just written: the next bake starts from the same bits.
         painted = yield from sampler.group_in_steps(group, unpainted(settings))
         follow = yield from _in_thread(lambda monitor: _spread(rest, painted, settings, monitor))
-    return sharpened(follow)
+    return sharpened(follow), made
 
 
 def unpainted(settings: Settings) -> float:

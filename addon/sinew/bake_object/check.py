@@ -52,7 +52,7 @@ def _check_store(ob: Any, entry: setup.Setup, target: Target, store: Store) -> s
     settings = Settings().replace(entry.settings)
     with sampler_of(ob, settings) as sampler:
         rest = sampler.rest()
-        follow = sample.finished(follow_in_steps(sampler, rest, settings, make_group=False))
+        follow, _ = sample.finished(follow_in_steps(sampler, rest, settings, make_group=False))
         carried = sample.finished(add_passengers(sampler, choices_of(ob, setup.current_scene(), settings)))
         parts = sample.finished(parts_in_steps(sampler, rest, settings))
         shot = make_shot(sampler, rest, follow, settings, target, entry.id, [passenger for _, passenger in carried])

@@ -70,9 +70,18 @@ def take_shape(ob: Any, scene: Any) -> str:
     return _hash(*counts_and_positions, scale, scene.unit_settings.scale_length, *changing)
 
 
-def exact_weights(ob: Any, group: str) -> str:
-    """A hash of all weights of a vertex group."""
-    return _hash(_weights(ob, [group], most=len(ob.data.vertices) + 1))
+def of_weights(weights: Any) -> str:
+    """A hash of weights (t,) that are to be written into a vertex group."""
+    return _hash(np.asarray(weights, dtype=np.float32).tobytes())
+
+
+def exact_weights(ob: Any, name: str) -> str:
+    """The same of a vertex group with all vertices in it; "" where one is not."""
+    group, count = ob.vertex_groups[name], len(ob.data.vertices)
+    try:
+        return of_weights(np.fromiter(map(group.weight, range(count)), np.float32, count))
+    except RuntimeError:
+        return ""
 
 
 def take_weights(ob: Any, group: str, unpainted: float = 0.0) -> str:
