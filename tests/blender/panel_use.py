@@ -1,47 +1,16 @@
-"""What the tests of the panel share: an arm with a setup, and the steps of a bake as a window takes them."""
+"""What the tests of the panel share: setups, and the steps of a bake as a window takes them. Scenes: conftest.py."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import bpy
-import pytest
-import scenes
-import sinew
-from inside import save
 from sinew.ui import job_operator
 from sinew.ui.enrich import bake, properties, state
 
 FRAMES = 10
-
-
-@pytest.fixture
-def registered() -> Iterator[None]:
-    sinew.register()
-    yield
-    sinew.unregister()
-
-
-@pytest.fixture
-def arm(registered: None, tmp_path: Path) -> Any:
-    """An animated arm in a saved file, active, with a quick setup."""
-    return _with_setup(scenes.build_two_bone_arm, tmp_path)
-
-
-@pytest.fixture
-def dressed(registered: None, tmp_path: Path) -> Any:
-    """The same with a sleeve and two beads."""
-    return _with_setup(scenes.build_dressed_arm, tmp_path)
-
-
-def _with_setup(build: Callable[..., Any], folder: Path) -> Any:
-    scenes.reset_scene()
-    build(frames=FRAMES)
-    save(folder / "arm.blend")
-    return add_setup("Arm")
 
 
 def add_setup(name: str) -> Any:

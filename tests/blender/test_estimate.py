@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ import bpy
 import numpy as np
 import pytest
 import scenes
-import sinew
 from inside import save
 from mathutils import Matrix
 from sinew import bake_object
@@ -21,13 +19,6 @@ from sinew.core.cage import build_cage
 from sinew.scene import shape
 from sinew.ui.background import results
 from sinew.ui.enrich import cage, forecast, properties
-
-
-@pytest.fixture
-def registered() -> Iterator[None]:
-    sinew.register()
-    yield
-    sinew.unregister()
 
 
 def add_setup(ob: Any) -> Any:

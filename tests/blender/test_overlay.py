@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import sys
-import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import bpy
 import numpy as np
 import pytest
-import scenes
 import sinew
 from inside import load, save
+from panel_use import FRAMES, item, sampled_work, wait_for
 from sinew.core.gmsh import process
 from sinew.core.store import Store
 from sinew.scene import setup
@@ -21,25 +19,11 @@ from sinew.ui import job_operator
 from sinew.ui.background import results
 from sinew.ui.enrich import cage, overlay, properties, state, view, weights
 
-FRAMES = 10
-
 
 @pytest.fixture
-def arm(tmp_path: Path) -> Iterator[Any]:
-    """An animated arm in a saved file, active, with a quick setup."""
-    sinew.register()
-    scenes.reset_scene()
-    ob = scenes.build_two_bone_arm(frames=FRAMES)
-    save(tmp_path / "arm.blend")
-    bpy.context.view_layer.objects.active = ob
-    bpy.ops.sinew.add()
-    item().resolution, item().substeps = 8, 1
-    yield ob
-    sinew.unregister()
-
-
-def item() -> Any:
-    return properties.find(bpy.context.scene, bpy.context.object)
+def arm(arm: Any) -> Any:
+    item().resolution = 8
+    return arm
 
 
 def state_now() -> state.State:
@@ -208,21 +192,12 @@ def test_a_lost_bake_draws_nothing(arm: Any, tmp_path: Path) -> None:
 
 
 def test_frames_show_while_the_bake_goes_on(arm: Any) -> None:
-    from sinew.ui.enrich.bake import BakeWork
-
     item().resolution = 20
     bpy.context.scene.frame_end = 60
-    where = state.target()
-    assert where is not None
-    work = BakeWork("Arm", where)
-    job_operator.running.work = work
-    while work.step():
-        pass
-    assert work.job is not None
-    end = time.monotonic() + 60
-    while (work.job.ready is None or work.job.progress[1] < 3) and time.monotonic() < end:
-        job_operator.watch()
-        time.sleep(0.02)
+    work = sampled_work()
+    job = work.job
+    assert job is not None
+    wait_for(lambda: job.ready is not None and job.progress[1] >= 3)
     job_operator.watch()
     assert job_operator.is_running("Arm")
     bpy.context.scene.frame_set(2)

@@ -4,68 +4,20 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import bpy
 import numpy as np
 import pytest
-import scenes
 import sinew
 from inside import load, save, shown_at
+from panel_use import FRAMES, activate, item, sampled_work, state_now
 from sinew.core import bakes
 from sinew.core.settings import Settings
 from sinew.scene import setup
 from sinew.ui import job_operator
-from sinew.ui.enrich import bake, properties, state
-
-FRAMES = 10
-
-
-@pytest.fixture
-def registered() -> Iterator[None]:
-    sinew.register()
-    yield
-    sinew.unregister()
-
-
-@pytest.fixture
-def arm(registered: None, tmp_path: Path) -> Any:
-    """An animated arm in a saved file, active, with a quick setup."""
-    scenes.reset_scene()
-    scenes.build_two_bone_arm(frames=FRAMES)
-    save(tmp_path / "arm.blend")
-    ob = activate("Arm")
-    assert bpy.ops.sinew.add() == {"FINISHED"}
-    item = bpy.context.scene.sinew.setups[0]
-    item.resolution, item.substeps = 5, 1
-    return ob
-
-
-def activate(name: str) -> Any:
-    bpy.context.view_layer.objects.active = bpy.data.objects[name]
-    return bpy.data.objects[name]
-
-
-def item() -> Any:
-    return properties.find(bpy.context.scene, bpy.context.object)
-
-
-def state_now() -> state.State:
-    state.forget()
-    return state.of(item())
-
-
-def sampled_work() -> bake.BakeWork:
-    """A bake as the modal operator drives it, at the moment when sampling is over."""
-    where = state.target()
-    assert where is not None
-    work = bake.BakeWork("Arm", where)
-    job_operator.running.work = work
-    while work.step():
-        pass
-    return work
+from sinew.ui.enrich import bake, state
 
 
 def test_every_setting_is_a_property_with_its_default_and_a_tooltip(arm: Any) -> None:

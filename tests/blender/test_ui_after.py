@@ -3,42 +3,26 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import bpy
 import numpy as np
 import pytest
-import scenes
-import sinew
 from inside import load, save, shown_at
+from panel_use import FRAMES, item
 from sinew import bake_object
 from sinew.scene import playback, sample, setup
 from sinew.ui.enrich import live, properties, state
 
-FRAMES = 10
-
 
 @pytest.fixture
-def arm(tmp_path: Path) -> Iterator[Any]:
-    """An animated arm in a saved file, baked."""
-    sinew.register()
-    scenes.reset_scene()
-    scenes.build_two_bone_arm(frames=FRAMES)
-    save(tmp_path / "arm.blend")
-    bpy.context.view_layer.objects.active = bpy.data.objects["Arm"]
-    assert bpy.ops.sinew.add() == {"FINISHED"}
-    item = bpy.context.scene.sinew.setups[0]
-    item.resolution, item.substeps, item.jiggle = 5, 1, 2.0
+def arm(arm: Any, tmp_path: Path) -> Any:
+    """The same, baked."""
+    item().jiggle = 2.0
     assert bpy.ops.sinew.bake() == {"FINISHED"}
     save(tmp_path / "arm.blend")
-    yield bpy.data.objects["Arm"]
-    sinew.unregister()
-
-
-def item() -> Any:
-    return properties.find(bpy.context.scene, bpy.context.object)
+    return arm
 
 
 def entry() -> setup.Setup:

@@ -11,14 +11,11 @@ import numpy as np
 import pytest
 import scenes
 from inside import load, save, shown_at
-from panel_use import (  # noqa: F401 (fixtures)
+from panel_use import (
     FRAMES,
     activate,
     add_setup,
-    arm,
-    dressed,
     item,
-    registered,
     sampled_work,
     state_now,
     wait_for,
@@ -52,7 +49,7 @@ def folders(root: Path) -> set[str]:
 # Frames that arrive
 
 
-def test_frames_arrive_in_the_viewport_while_the_bake_goes_on(arm: Any) -> None:  # noqa: F811
+def test_frames_arrive_in_the_viewport_while_the_bake_goes_on(arm: Any) -> None:
     item().resolution, item().substeps = 14, 0
     bpy.context.scene.frame_end = 40
     bpy.context.scene.frame_set(8)
@@ -76,7 +73,7 @@ def given_at(ob: Any, frame: int) -> Any:
     return given
 
 
-def test_a_cancelled_bake_keeps_playing_and_deleting_it_brings_the_last_one_back(arm: Any) -> None:  # noqa: F811
+def test_a_cancelled_bake_keeps_playing_and_deleting_it_brings_the_last_one_back(arm: Any) -> None:
     bpy.ops.sinew.bake()
     first = entry().bake
     item().resolution = 14
@@ -95,7 +92,7 @@ def test_a_cancelled_bake_keeps_playing_and_deleting_it_brings_the_last_one_back
 # Preview
 
 
-def test_a_preview_is_coarse_short_marked_and_gives_way_to_the_bake(arm: Any) -> None:  # noqa: F811
+def test_a_preview_is_coarse_short_marked_and_gives_way_to_the_bake(arm: Any) -> None:
     bpy.ops.sinew.bake()
     full = entry().bake
     item().preview_frames = 4
@@ -115,7 +112,7 @@ def test_a_preview_is_coarse_short_marked_and_gives_way_to_the_bake(arm: Any) ->
     assert entry().bake == full and "Nothing has changed" in job_operator.running.message
 
 
-def test_a_preview_takes_the_timelines_preview_range(arm: Any) -> None:  # noqa: F811
+def test_a_preview_takes_the_timelines_preview_range(arm: Any) -> None:
     scene = bpy.context.scene
     scene.use_preview_range, scene.frame_preview_start, scene.frame_preview_end = True, 2, 5
     bpy.ops.sinew.preview()
@@ -125,7 +122,7 @@ def test_a_preview_takes_the_timelines_preview_range(arm: Any) -> None:  # noqa:
 # Files without a name
 
 
-def test_a_file_without_a_name_bakes_and_its_bake_moves_beside_it(registered: None, tmp_path: Path) -> None:  # noqa: F811
+def test_a_file_without_a_name_bakes_and_its_bake_moves_beside_it(registered: None, tmp_path: Path) -> None:
     bpy.ops.wm.read_homefile(use_empty=True)
     scenes.build_dressed_arm(frames=FRAMES)
     ob = add_setup("Arm")
@@ -146,7 +143,7 @@ def test_a_file_without_a_name_bakes_and_its_bake_moves_beside_it(registered: No
     assert bake_object.check_object(entry(), state.target()) is None
 
 
-def test_a_file_that_gets_its_name_during_a_bake_gets_the_bake_at_its_end(registered: None, tmp_path: Path) -> None:  # noqa: F811
+def test_a_file_that_gets_its_name_during_a_bake_gets_the_bake_at_its_end(registered: None, tmp_path: Path) -> None:
     bpy.ops.wm.read_homefile(use_empty=True)
     scenes.build_two_bone_arm(frames=30)
     ob = add_setup("Arm")
@@ -165,7 +162,7 @@ def test_a_file_that_gets_its_name_during_a_bake_gets_the_bake_at_its_end(regist
 # Names and copies
 
 
-def test_renaming_object_and_scene_during_a_bake_does_not_matter(dressed: Any) -> None:  # noqa: F811
+def test_renaming_object_and_scene_during_a_bake_does_not_matter(dressed: Any) -> None:
     item().resolution = 12
     sampled_work()
     dressed.name, bpy.context.scene.name, bpy.data.objects["Sleeve"].name = "Limb", "Shot 2", "Shirt"
@@ -175,7 +172,7 @@ def test_renaming_object_and_scene_during_a_bake_does_not_matter(dressed: Any) -
     assert state_now().kind == state.BAKED
 
 
-def test_a_duplicate_shows_the_bake_and_gets_its_own(arm: Any, tmp_path: Path) -> None:  # noqa: F811
+def test_a_duplicate_shows_the_bake_and_gets_its_own(arm: Any, tmp_path: Path) -> None:
     bpy.ops.sinew.bake()
     first = entry().bake
     bpy.ops.object.select_all(action="DESELECT")
@@ -191,7 +188,7 @@ def test_a_duplicate_shows_the_bake_and_gets_its_own(arm: Any, tmp_path: Path) -
     assert {first, entry().bake} <= folders(tmp_path)
 
 
-def test_a_copied_scene_has_setups_of_its_own(arm: Any, tmp_path: Path) -> None:  # noqa: F811
+def test_a_copied_scene_has_setups_of_its_own(arm: Any, tmp_path: Path) -> None:
     bpy.ops.sinew.bake()
     first, scene = entry(), bpy.context.scene
     bpy.ops.scene.new(type="FULL_COPY")
@@ -208,7 +205,7 @@ def test_a_copied_scene_has_setups_of_its_own(arm: Any, tmp_path: Path) -> None:
     assert {first.bake, entry().bake} <= folders(tmp_path)
 
 
-def test_version_up_and_save_as_leave_the_old_files_bake_alone(arm: Any, tmp_path: Path) -> None:  # noqa: F811
+def test_version_up_and_save_as_leave_the_old_files_bake_alone(arm: Any, tmp_path: Path) -> None:
     bpy.ops.sinew.bake()
     bpy.ops.wm.save_mainfile()
     first = entry().bake
@@ -234,7 +231,7 @@ def test_version_up_and_save_as_leave_the_old_files_bake_alone(arm: Any, tmp_pat
     assert state_now().kind == state.BAKED
 
 
-def test_a_moved_folder_takes_its_bakes_along(arm: Any, tmp_path: Path) -> None:  # noqa: F811
+def test_a_moved_folder_takes_its_bakes_along(arm: Any, tmp_path: Path) -> None:
     bpy.ops.sinew.bake()
     baked = shown_at(arm, 6)
     (tmp_path / "project").mkdir()
@@ -247,7 +244,7 @@ def test_a_moved_folder_takes_its_bakes_along(arm: Any, tmp_path: Path) -> None:
     assert bpy.ops.sinew.bake() == {"FINISHED"} and "Nothing has changed" in job_operator.running.message
 
 
-def test_an_appended_object_plays_on_and_bakes_into_a_folder_of_its_own(arm: Any, tmp_path: Path) -> None:  # noqa: F811
+def test_an_appended_object_plays_on_and_bakes_into_a_folder_of_its_own(arm: Any, tmp_path: Path) -> None:
     bpy.ops.sinew.bake()
     bpy.ops.wm.save_mainfile()
     first = entry().bake
@@ -271,7 +268,7 @@ def test_an_appended_object_plays_on_and_bakes_into_a_folder_of_its_own(arm: Any
 # Leftovers
 
 
-def test_saving_removes_old_bakes_but_for_the_last_few(arm: Any, tmp_path: Path) -> None:  # noqa: F811
+def test_saving_removes_old_bakes_but_for_the_last_few(arm: Any, tmp_path: Path) -> None:
     made = []
     for jiggle in (2.0, 3.0, 4.0, 5.0, 6.0, 7.0):
         item().jiggle = jiggle
@@ -288,7 +285,7 @@ def test_saving_removes_old_bakes_but_for_the_last_few(arm: Any, tmp_path: Path)
     assert folders(tmp_path) == {made[-1]}
 
 
-def test_bakes_of_the_file_before_stay_when_another_is_saved(arm: Any, tmp_path: Path) -> None:  # noqa: F811
+def test_bakes_of_the_file_before_stay_when_another_is_saved(arm: Any, tmp_path: Path) -> None:
     bpy.ops.sinew.bake()
     bpy.ops.wm.save_mainfile()
     first = entry().bake
@@ -298,7 +295,7 @@ def test_bakes_of_the_file_before_stay_when_another_is_saved(arm: Any, tmp_path:
     assert first in folders(tmp_path)
 
 
-def test_a_removed_setup_and_a_deleted_bake_can_be_undone_after_saving(arm: Any, tmp_path: Path) -> None:  # noqa: F811
+def test_a_removed_setup_and_a_deleted_bake_can_be_undone_after_saving(arm: Any, tmp_path: Path) -> None:
     bpy.ops.sinew.bake()
     made = entry().bake
     bpy.ops.wm.save_mainfile()
@@ -307,7 +304,7 @@ def test_a_removed_setup_and_a_deleted_bake_can_be_undone_after_saving(arm: Any,
     assert made in folders(tmp_path)  # undo would play it
 
 
-def test_a_file_in_another_folder_that_plays_a_bake_keeps_it(arm: Any, tmp_path: Path) -> None:  # noqa: F811
+def test_a_file_in_another_folder_that_plays_a_bake_keeps_it(arm: Any, tmp_path: Path) -> None:
     bpy.ops.sinew.bake()
     bpy.ops.wm.save_mainfile()
     first = entry().bake
@@ -340,7 +337,7 @@ def load_and_save(blend: Path) -> None:
     bpy.ops.wm.save_mainfile()
 
 
-def test_the_group_that_a_bake_made_goes_with_it_unless_it_was_painted(arm: Any) -> None:  # noqa: F811
+def test_the_group_that_a_bake_made_goes_with_it_unless_it_was_painted(arm: Any) -> None:
     bpy.ops.sinew.bake()
     assert "Sinew Follow" in arm.vertex_groups
     bpy.ops.sinew.delete_bake()
@@ -351,7 +348,7 @@ def test_the_group_that_a_bake_made_goes_with_it_unless_it_was_painted(arm: Any)
     assert "Sinew Follow" in arm.vertex_groups
 
 
-def test_a_deleted_character_leaves_nothing_behind(dressed: Any, tmp_path: Path) -> None:  # noqa: F811
+def test_a_deleted_character_leaves_nothing_behind(dressed: Any, tmp_path: Path) -> None:
     bpy.ops.sinew.bake()
     bpy.ops.wm.save_mainfile()
     for ob in bpy.context.scene.objects:
@@ -366,7 +363,7 @@ def test_a_deleted_character_leaves_nothing_behind(dressed: Any, tmp_path: Path)
     assert folders(tmp_path) == set()
 
 
-def test_a_duplicate_on_the_same_rig_is_no_passenger(arm: Any) -> None:  # noqa: F811
+def test_a_duplicate_on_the_same_rig_is_no_passenger(arm: Any) -> None:
     bpy.ops.sinew.bake()
     bpy.ops.object.select_all(action="DESELECT")
     arm.select_set(True)
@@ -378,7 +375,7 @@ def test_a_duplicate_on_the_same_rig_is_no_passenger(arm: Any) -> None:  # noqa:
     assert "Sinew" in copy.modifiers and "Sinew" not in arm.modifiers
 
 
-def test_a_renamed_modifier_is_still_ours(arm: Any) -> None:  # noqa: F811
+def test_a_renamed_modifier_is_still_ours(arm: Any) -> None:
     bpy.ops.sinew.bake()
     arm.modifiers["Sinew"].name = "Flesh"
     assert state_now().kind == state.BAKED
@@ -390,7 +387,7 @@ def test_a_renamed_modifier_is_still_ours(arm: Any) -> None:  # noqa: F811
 # Undo, and what else happens during a bake
 
 
-def test_undo_of_everything_but_the_setup_lets_the_bake_arrive_all_the_same(dressed: Any) -> None:  # noqa: F811
+def test_undo_of_everything_but_the_setup_lets_the_bake_arrive_all_the_same(dressed: Any) -> None:
     item().resolution = 12
     work = sampled_work()
     wait_for(lambda: "Sinew" in dressed.modifiers)
@@ -405,7 +402,7 @@ def test_undo_of_everything_but_the_setup_lets_the_bake_arrive_all_the_same(dres
     assert all("Sinew" in bpy.data.objects[name].modifiers for name in ("Arm", "Sleeve", "Beads"))
 
 
-def test_removing_the_setup_or_editing_the_mesh_stops_the_bake(arm: Any) -> None:  # noqa: F811
+def test_removing_the_setup_or_editing_the_mesh_stops_the_bake(arm: Any) -> None:
     item().resolution = 14
     job = sampled_work().job
     setup.remove(arm, bpy.context.scene)
@@ -420,7 +417,7 @@ def test_removing_the_setup_or_editing_the_mesh_stops_the_bake(arm: Any) -> None
     assert job is not None and job.ended and "edited" in job_operator.running.message
 
 
-def test_a_render_during_a_bake_shows_what_has_arrived(arm: Any, tmp_path: Path) -> None:  # noqa: F811
+def test_a_render_during_a_bake_shows_what_has_arrived(arm: Any, tmp_path: Path) -> None:
     camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
     camera.location, camera.rotation_euler = (0.5, -3.0, 0.0), (np.pi / 2, 0.0, 0.0)
     scene = bpy.context.scene
@@ -446,7 +443,7 @@ def refuses(words: str) -> None:
     assert not bpy.ops.sinew.bake.poll()
 
 
-def test_a_linked_object_is_answered_with_a_sentence(arm: Any, tmp_path: Path) -> None:  # noqa: F811
+def test_a_linked_object_is_answered_with_a_sentence(arm: Any, tmp_path: Path) -> None:
     save(tmp_path / "arm.blend")
     bpy.ops.wm.read_homefile(use_empty=True)
     with bpy.data.libraries.load(str(tmp_path / "arm.blend"), link=True) as (_, wanted):
@@ -456,7 +453,7 @@ def test_a_linked_object_is_answered_with_a_sentence(arm: Any, tmp_path: Path) -
     refuses("library override")
 
 
-def test_an_overridden_character_bakes_and_keeps_its_bake(dressed: Any, tmp_path: Path) -> None:  # noqa: F811
+def test_an_overridden_character_bakes_and_keeps_its_bake(dressed: Any, tmp_path: Path) -> None:
     collection = bpy.data.collections.new("Character")
     bpy.context.scene.collection.children.link(collection)
     for ob in list(bpy.context.scene.collection.objects):
@@ -494,7 +491,7 @@ def add_setup_here() -> None:
     item().resolution, item().substeps = 5, 1
 
 
-def test_a_collection_instance_is_answered_with_a_sentence(arm: Any) -> None:  # noqa: F811
+def test_a_collection_instance_is_answered_with_a_sentence(arm: Any) -> None:
     collection = bpy.data.collections.new("Crowd")
     empty = bpy.data.objects.new("Instance", None)
     empty.instance_type, empty.instance_collection = "COLLECTION", collection
@@ -504,13 +501,13 @@ def test_a_collection_instance_is_answered_with_a_sentence(arm: Any) -> None:  #
     assert not bpy.ops.sinew.add.poll()
 
 
-def test_edit_mode_is_answered_with_a_sentence(arm: Any) -> None:  # noqa: F811
+def test_edit_mode_is_answered_with_a_sentence(arm: Any) -> None:
     bpy.ops.object.mode_set(mode="EDIT")
     refuses("edit mode")
     bpy.ops.object.mode_set(mode="OBJECT")
 
 
-def test_a_group_on_a_shared_mesh_is_not_made_and_it_is_said_whose_it_is(arm: Any) -> None:  # noqa: F811
+def test_a_group_on_a_shared_mesh_is_not_made_and_it_is_said_whose_it_is(arm: Any) -> None:
     twin = bpy.data.objects.new("Twin", arm.data)
     bpy.context.scene.collection.objects.link(twin)
     with pytest.raises(RuntimeError, match='"Twin".*Make Single User'):
@@ -523,7 +520,7 @@ def test_a_group_on_a_shared_mesh_is_not_made_and_it_is_said_whose_it_is(arm: An
     assert any('"Twin"' in note for note in state_now().notes)
 
 
-def test_different_counts_in_viewport_and_render_are_answered_with_a_sentence(arm: Any) -> None:  # noqa: F811
+def test_different_counts_in_viewport_and_render_are_answered_with_a_sentence(arm: Any) -> None:
     modifier = arm.modifiers.new("Subdivision", "SUBSURF")
     modifier.levels, modifier.render_levels = 0, 2
     bpy.ops.object.modifier_move_to_index(modifier="Subdivision", index=0)

@@ -2,42 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import bpy
+import panel_use
 import pytest
-import scenes
-import sinew
 from fake_layout import Layout, draw
-from inside import save
+from panel_use import FRAMES
 from sinew.core.settings import Settings
 from sinew.scene import stack
 from sinew.ui import job_operator
 from sinew.ui.background import results
 from sinew.ui.enrich import bake, cage, panel, passengers, presets, properties, sidebar, state, view
 
-FRAMES = 6
-
 
 @pytest.fixture
-def arm(tmp_path: Path) -> Iterator[Any]:
-    sinew.register()
-    scenes.reset_scene()
-    ob = scenes.build_two_bone_arm(frames=FRAMES)
-    save(tmp_path / "arm.blend")
-    bpy.context.view_layer.objects.active = ob
-    yield ob
-    sinew.unregister()
+def bare(arm: Any) -> Any:
+    """The arm without a setup."""
+    bpy.ops.sinew.remove()
+    return arm
 
 
 @pytest.fixture
 def item(arm: Any) -> Any:
-    bpy.ops.sinew.add()
-    found = properties.find(bpy.context.scene, arm)
-    found.resolution, found.substeps = 5, 1
-    return found
+    return panel_use.item()
 
 
 def drawn_all() -> Layout:
@@ -54,7 +43,7 @@ def drawn_all() -> Layout:
     return whole
 
 
-def test_without_a_setup_there_is_one_button(arm: Any) -> None:
+def test_without_a_setup_there_is_one_button(bare: Any) -> None:
     assert set(drawn_all().operators) == {"sinew.add"}
     draw(panel.SINEW_PT_enrich, "draw_header_preset")
 
@@ -93,7 +82,7 @@ def test_while_it_bakes_there_is_progress_and_cancel(item: Any) -> None:
         work.step()
     layout = draw(panel.SINEW_PT_enrich)
     assert layout is not None and "sinew.cancel" in layout.operators and "sinew.bake" not in layout.operators
-    assert any(line.startswith("Sampling 1 / 6") for line in layout.labels)
+    assert any(line.startswith(f"Sampling 1 / {FRAMES}") for line in layout.labels)
     job_operator.stop("Stopped.")
     assert any(line.startswith("Stopped") for line in drawn_all().labels)
 
@@ -131,7 +120,7 @@ BUTTONS = ["bake", "build_cage", "delete_bake", "show", "make_follow_group", "pa
 
 
 @pytest.mark.parametrize("name", BUTTONS)
-def test_a_grey_button_says_why(arm: Any, name: str) -> None:
+def test_a_grey_button_says_why(bare: Any, name: str) -> None:
     with pytest.raises(RuntimeError, match="poll.*(setup|no bake)"):
         getattr(bpy.ops.sinew, name)()
 
@@ -141,11 +130,7 @@ def second_arm(arm: Any) -> Any:
     copy.data = arm.data.copy()
     copy.name = "Other"
     bpy.context.scene.collection.objects.link(copy)
-    bpy.context.view_layer.objects.active = copy
-    bpy.ops.sinew.add()
-    found = properties.find(bpy.context.scene, copy)
-    found.resolution, found.substeps = 4, 1
-    return copy
+    return panel_use.add_setup(copy.name)
 
 
 def test_all_setups_are_baked_and_switched_together(item: Any, arm: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 import numpy as np
 from inside import load, run, save, shown_at
-from panel_use import FRAMES, activate, dressed, item, registered, state_now  # noqa: F401 (fixtures)
+from panel_use import FRAMES, activate, item, state_now
 from sinew import bake_object
 from sinew.core.store import Store
 from sinew.scene import setup
@@ -42,7 +42,7 @@ def free_the_hand(ob: Any) -> None:
     item().follow_group = "free hand"
 
 
-def test_meshes_on_the_same_armature_are_found_and_others_not(dressed: Any) -> None:  # noqa: F811
+def test_meshes_on_the_same_armature_are_found_and_others_not(dressed: Any) -> None:
     assert names_of(dressed) == ["Beads", "Sleeve"]
     other = bpy.data.objects.new("Elsewhere", dressed.data.copy())
     bpy.context.scene.collection.objects.link(other)
@@ -53,7 +53,7 @@ def test_meshes_on_the_same_armature_are_found_and_others_not(dressed: Any) -> N
     assert names_of(dressed) == ["Beads", "Sleeve", "Elsewhere"]
 
 
-def test_the_sleeve_moves_with_the_flesh_under_it(dressed: Any) -> None:  # noqa: F811
+def test_the_sleeve_moves_with_the_flesh_under_it(dressed: Any) -> None:
     free_the_hand(dressed)
     assert bpy.ops.sinew.bake() == {"FINISHED"}
     frame = FRAMES // 2 + 1
@@ -67,7 +67,7 @@ def test_the_sleeve_moves_with_the_flesh_under_it(dressed: Any) -> None:  # noqa
     assert np.median(difference) < 0.1 * np.abs(body).max() and difference.max() < 0.4 * np.abs(body).max()
 
 
-def test_beads_stay_rigid_and_each_goes_its_own_way(dressed: Any) -> None:  # noqa: F811
+def test_beads_stay_rigid_and_each_goes_its_own_way(dressed: Any) -> None:
     free_the_hand(dressed)
     bpy.ops.sinew.bake()
     beads = bpy.data.objects["Beads"]
@@ -84,7 +84,7 @@ def test_beads_stay_rigid_and_each_goes_its_own_way(dressed: Any) -> None:  # no
     assert np.abs(gap).max() > 1e-5
 
 
-def test_a_followed_body_leaves_its_passengers_where_they_are(dressed: Any) -> None:  # noqa: F811
+def test_a_followed_body_leaves_its_passengers_where_they_are(dressed: Any) -> None:
     group = dressed.vertex_groups.new(name="all")
     group.add(range(len(dressed.data.vertices)), 1.0, "REPLACE")
     item().follow_group = "all"
@@ -93,7 +93,7 @@ def test_a_followed_body_leaves_its_passengers_where_they_are(dressed: Any) -> N
         assert np.abs(added(name, 6)).max() < 2e-6
 
 
-def test_every_passenger_has_one_modifier_which_delete_bake_removes(dressed: Any) -> None:  # noqa: F811
+def test_every_passenger_has_one_modifier_which_delete_bake_removes(dressed: Any) -> None:
     before = {ob.name: [modifier.name for modifier in ob.modifiers] for ob in bpy.data.objects}
     bpy.ops.sinew.bake()
     for name in ("Arm", "Sleeve", "Beads"):
@@ -107,7 +107,7 @@ def test_every_passenger_has_one_modifier_which_delete_bake_removes(dressed: Any
         assert data is None or len(data.drivers) == 0
 
 
-def test_an_unticked_passenger_stays_out_and_loses_its_modifier(dressed: Any, tmp_path: Path) -> None:  # noqa: F811
+def test_an_unticked_passenger_stays_out_and_loses_its_modifier(dressed: Any, tmp_path: Path) -> None:
     bpy.ops.sinew.bake()
     rows = item().passengers_list
     assert [row.object.name for row in rows] == ["Beads", "Sleeve"]
@@ -123,7 +123,7 @@ def test_an_unticked_passenger_stays_out_and_loses_its_modifier(dressed: Any, tm
         assert [(one.object_name, one.rigid) for one in store.manifest.passengers] == [("Beads", False)]
 
 
-def test_a_passenger_that_cannot_be_carried_is_left_out_and_told(dressed: Any) -> None:  # noqa: F811
+def test_a_passenger_that_cannot_be_carried_is_left_out_and_told(dressed: Any) -> None:
     modifier = bpy.data.objects["Sleeve"].modifiers.new("Subdivision", "SUBSURF")
     modifier.levels, modifier.render_levels = 0, 2
     with_armature_last = bpy.data.objects["Sleeve"].modifiers
@@ -135,7 +135,7 @@ def test_a_passenger_that_cannot_be_carried_is_left_out_and_told(dressed: Any) -
     assert any("Sleeve is not carried" in note for note in state_now().notes)
 
 
-def test_a_passenger_that_gets_a_setup_of_its_own_is_no_longer_carried(dressed: Any) -> None:  # noqa: F811
+def test_a_passenger_that_gets_a_setup_of_its_own_is_no_longer_carried(dressed: Any) -> None:
     bpy.ops.sinew.bake()
     activate("Sleeve")
     bpy.ops.sinew.add()
@@ -146,7 +146,7 @@ def test_a_passenger_that_gets_a_setup_of_its_own_is_no_longer_carried(dressed: 
     assert any("Carries Beads (rigid)" in line for line in state_now().report)
 
 
-def test_passengers_are_chosen_by_selection_and_removed(dressed: Any) -> None:  # noqa: F811
+def test_passengers_are_chosen_by_selection_and_removed(dressed: Any) -> None:
     other = bpy.data.objects.new("Ring", dressed.data.copy())
     bpy.context.scene.collection.objects.link(other)
     assert not bpy.ops.sinew.add_passengers.poll()
@@ -158,7 +158,7 @@ def test_passengers_are_chosen_by_selection_and_removed(dressed: Any) -> None:  
     assert "Ring" not in names_of(dressed)
 
 
-def test_the_command_bakes_and_checks_passengers(dressed: Any, tmp_path: Path) -> None:  # noqa: F811
+def test_the_command_bakes_and_checks_passengers(dressed: Any, tmp_path: Path) -> None:
     blend = save(tmp_path / "arm.blend")
     done = run("bake", blend, "--object", "Arm", "--set", "resolution=5", "--set", "substeps=1")
     assert done.returncode == 0, done.stderr
@@ -171,7 +171,7 @@ def test_the_command_bakes_and_checks_passengers(dressed: Any, tmp_path: Path) -
     assert problem is not None and "passenger" in problem
 
 
-def test_a_renamed_passenger_is_still_the_same(dressed: Any) -> None:  # noqa: F811
+def test_a_renamed_passenger_is_still_the_same(dressed: Any) -> None:
     bpy.ops.sinew.bake()
     bpy.data.objects["Sleeve"].name = "Shirt"
     properties.refresh()

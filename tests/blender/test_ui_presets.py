@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import bpy
+import panel_use
 import pytest
-import scenes
-import sinew
 from sinew.core import presets as core_presets
 from sinew.ui.enrich import presets, properties
 
 
 @pytest.fixture
-def item(tmp_path, monkeypatch) -> Iterator[Any]:
-    sinew.register()
+def item(arm: Any, tmp_path: Path, monkeypatch: Any) -> Any:
     monkeypatch.setattr(presets, "folder", lambda: tmp_path / "presets" / "sinew")
-    scenes.reset_scene()
-    bpy.context.view_layer.objects.active = scenes.build_two_bone_arm(frames=4)
-    bpy.ops.sinew.add()
-    yield bpy.context.scene.sinew.setups[0]
-    sinew.unregister()
+    return panel_use.item()
 
 
 def test_the_users_presets_lie_with_those_of_blender() -> None:

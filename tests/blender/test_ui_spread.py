@@ -2,44 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import bpy
 import numpy as np
 import pytest
-import scenes
-import sinew
-from inside import save
+from panel_use import item, state_now
 from sinew import bake_object
 from sinew.core.store import Store
 from sinew.scene import setup
-from sinew.ui.enrich import properties, state
+from sinew.ui.enrich import state
 
 GROUP = "Few"
 
 
 @pytest.fixture
-def arm(tmp_path: Path) -> Iterator[Any]:
-    """An animated arm of which three vertices are painted: two follow, one is free."""
-    sinew.register()
-    scenes.reset_scene()
-    scenes.build_two_bone_arm(frames=6)
-    save(tmp_path / "arm.blend")
-    ob = bpy.data.objects["Arm"]
-    bpy.context.view_layer.objects.active = ob
-    assert bpy.ops.sinew.add() == {"FINISHED"}
-    positions = np.array([vertex.co for vertex in ob.data.vertices])
+def arm(arm: Any) -> Any:
+    """The same with three painted vertices: two follow, one is free."""
+    positions = np.array([vertex.co for vertex in arm.data.vertices])
     along = int(np.argmax(np.ptp(positions, axis=0)))
     order = np.argsort(positions[:, along])
-    group = ob.vertex_groups.new(name=GROUP)
+    group = arm.vertex_groups.new(name=GROUP)
     group.add([int(i) for i in order[:2]], 1.0, "REPLACE")
     group.add([int(order[-1])], 0.0, "REPLACE")
-    item = bpy.context.scene.sinew.setups[0]
-    item.resolution, item.substeps, item.follow_group, item.spread = 8, 1, GROUP, True
-    yield ob
-    sinew.unregister()
+    item().resolution, item().follow_group, item().spread = 8, GROUP, True
+    return arm
 
 
 def weights(ob: Any, name: str) -> np.ndarray:
@@ -66,16 +53,11 @@ def test_a_bake_follows_the_spread_and_the_preview_shows_it(arm: Any) -> None:
 
 def test_a_vertex_painted_free_counts_and_makes_the_bake_stale(arm: Any) -> None:
     assert bpy.ops.sinew.bake() == {"FINISHED"}
-    item = properties.find(bpy.context.scene, arm)
-    assert item is not None
-    state.forget()
-    assert state.of(item).kind == state.BAKED
+    assert state_now().kind == state.BAKED
     arm.vertex_groups[GROUP].add([len(arm.data.vertices) // 2], 0.0, "REPLACE")
-    state.forget()
-    assert "weights" in state.of(item).text
-    item.spread = False
-    state.forget()
-    assert state.of(item).kind == state.STALE
+    assert "weights" in state_now().text
+    item().spread = False
+    assert state_now().kind == state.STALE
 
 
 def test_undo_takes_the_preview_away(arm: Any) -> None:

@@ -1,0 +1,39 @@
+"""Scenes with a setup, for the tests of the panel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import scenes
+import sinew
+from inside import save
+from panel_use import FRAMES, add_setup
+
+
+@pytest.fixture
+def registered() -> Iterator[None]:
+    sinew.register()
+    yield
+    sinew.unregister()
+
+
+@pytest.fixture
+def arm(registered: None, tmp_path: Path) -> Any:
+    """An animated arm in a saved file, active, with a quick setup."""
+    return _with_setup(scenes.build_two_bone_arm, tmp_path)
+
+
+@pytest.fixture
+def dressed(registered: None, tmp_path: Path) -> Any:
+    """The same with a sleeve and two beads."""
+    return _with_setup(scenes.build_dressed_arm, tmp_path)
+
+
+def _with_setup(build: Callable[..., Any], folder: Path) -> Any:
+    scenes.reset_scene()
+    build(frames=FRAMES)
+    save(folder / "arm.blend")
+    return add_setup("Arm")
