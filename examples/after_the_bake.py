@@ -16,10 +16,9 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "addon")]
 
 import bpy  # noqa: E402
+import close_up  # noqa: E402
 import numpy as np  # noqa: E402
-import passengers  # noqa: E402
 import pictures  # noqa: E402
-import scenes  # noqa: E402
 
 FRAMES = (98, 105)
 STEPS = (1.0, 0.7, 0.4, 0.0)
@@ -34,16 +33,7 @@ def main(arguments: list[str]) -> int:
     if not arguments:
         print(__doc__)
         return 2
-    scenes.reset_scene()
-    ob = scenes.build_character()
-    scenes.add_surroundings(ob)
-    scene = bpy.context.scene
-    scene.frame_start, scene.frame_end = 70, FRAMES[-1]
-    scene.render.resolution_x, scene.render.resolution_y = 420, 300
-    scene.camera.data.lens, scene.camera.data.shift_x, scene.camera.location = 62.0, -0.13, (4.2, -3.4, 1.5)
-    scene.world = bpy.data.worlds.new("Sky")
-    scene.world.color = (0.66, 0.76, 0.88)
-    scene.display.shading.light = "STUDIO"
+    ob = close_up.build(70, FRAMES[-1], (420, 300))
     with tempfile.TemporaryDirectory() as folder:
         blend = Path(folder) / "calf.blend"
         bpy.ops.wm.save_as_mainfile(filepath=str(blend))
@@ -54,7 +44,7 @@ def main(arguments: list[str]) -> int:
             settings = Settings().replace({**values, "follow_after": follow_after})
             outcome = remake.remake(baked.folder.parent, baked.id, settings)
             playback.play_file(ob, outcome.folder / "result.pc2")
-            cells = [passengers.render(frame, Path(folder) / "cell.png") for frame in FRAMES]
+            cells = [close_up.render(frame, Path(folder) / "cell.png") for frame in FRAMES]
             columns.append(np.concatenate(cells))
         pictures.write_picture(Path(arguments[0]).resolve(), np.concatenate(columns, axis=1))
     seconds = time.monotonic() - start

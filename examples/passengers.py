@@ -17,6 +17,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "addon")]
 
 import bpy  # noqa: E402
+import close_up  # noqa: E402
 import numpy as np  # noqa: E402
 import pictures  # noqa: E402
 import scenes  # noqa: E402
@@ -71,14 +72,6 @@ def add_bell(ob: Any) -> Any:
     return bell
 
 
-def render(frame: int, path: Path) -> np.ndarray:
-    scene = bpy.context.scene
-    scene.frame_set(frame)
-    scene.render.filepath = str(path)
-    bpy.ops.render.render(write_still=True)
-    return pictures.read_picture(path)
-
-
 def main(arguments: list[str]) -> int:
     from sinew import bake_object
 
@@ -86,17 +79,8 @@ def main(arguments: list[str]) -> int:
         print(__doc__)
         return 2
     out = Path(arguments[0]).resolve()
-    scenes.reset_scene()
-    ob = scenes.build_character()
-    scenes.add_surroundings(ob)
+    ob = close_up.build(62, FRAMES[-1], (480, 400))
     carried = dress(ob)
-    scene = bpy.context.scene
-    scene.frame_start, scene.frame_end = 62, FRAMES[-1]
-    scene.render.resolution_x, scene.render.resolution_y = 480, 400
-    scene.camera.data.lens, scene.camera.data.shift_x, scene.camera.location = 62.0, -0.13, (4.2, -3.4, 1.5)
-    scene.world = bpy.data.worlds.new("Sky")
-    scene.world.color = (0.66, 0.76, 0.88)
-    scene.display.shading.light = "STUDIO"
     with tempfile.TemporaryDirectory() as folder:
         blend = Path(folder) / "calf.blend"
         bpy.ops.wm.save_as_mainfile(filepath=str(blend))
@@ -106,7 +90,7 @@ def main(arguments: list[str]) -> int:
         for shown in (False, True):
             for one in (ob, *carried):
                 one.modifiers["Sinew"].show_viewport = one.modifiers["Sinew"].show_render = shown
-            rows.append(np.concatenate([render(frame, Path(folder) / "cell.png") for frame in FRAMES], axis=1))
+            rows.append(np.concatenate([close_up.render(frame, Path(folder) / "cell.png") for frame in FRAMES], axis=1))
         pictures.write_picture(out, np.concatenate(rows))
     seconds = outcome.report["seconds"]
     print(f"{out}: {outcome.report['tets']} tets, {seconds['total']:.0f} s, of these detail {seconds['detail']:.1f}")

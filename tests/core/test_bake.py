@@ -11,6 +11,7 @@ from typing import Any
 import fake_engine
 import numpy as np
 import pytest
+import shots
 from sinew.core import bake, pc2, report
 from sinew.core.errors import BadInput, Cancelled, Error
 from sinew.core.settings import Settings
@@ -27,21 +28,8 @@ def engine(monkeypatch) -> type[fake_engine.FakeEnricher]:
 
 
 def make_shot(**changes: Any) -> Shot:
-    values: dict[str, Any] = {
-        "rest": REST,
-        "triangles": np.zeros((1, 3), np.int32),
-        "follow": np.linspace(0, 1, 40),
-        "settings": Settings(),
-        "samples": COUNT,
-        "first_frame": 1,
-        "frame_start": 1,
-        "frame_end": COUNT,
-        "frame_rate": 24.0,
-        "gravity": (0.0, 0.0, -9.81),
-        "owner_file": "shot.blend",
-        "owner_object": "Body",
-    }
-    return Shot(**{**values, **changes})
+    given = {"rest": REST, "triangles": np.zeros((1, 3), np.int32), "follow": np.linspace(0, 1, 40), "samples": COUNT}
+    return shots.make_shot(**{**given, **changes})
 
 
 def samples(

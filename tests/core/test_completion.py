@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import shots
 from bodies import box_surface, rotation, sphere
 from sinew.core import bake
 from sinew.core.enrich import Enricher
 from sinew.core.parts import Parts, make_parts
 from sinew.core.settings import Settings
-from sinew.core.shot import Sample, Shot
+from sinew.core.shot import Sample
 from sinew.core.store import Store
 
 REST, TRIANGLES = box_surface((16, 4, 4), (1.0, 0.25, 0.25))
@@ -106,12 +107,9 @@ def test_a_bake_that_only_fits_gives_the_input_back_and_completes(tmp_path: Path
     hidden = REST[:, 0] > 0.9
     frames = [bent(REST, 0.1 * index) @ rotation((0, 0, 1), 0.1 * index).T for index in range(5)]
     given = [np.where(hidden[:, None], 0.0, frame).astype(np.float32) for frame in frames]
-    shot = Shot(
-        rest=REST, triangles=TRIANGLES, follow=np.zeros(len(REST)),
-        settings=Settings().replace({"resolution": 16, "simulate": False}),
-        samples=5, first_frame=1, frame_start=1, frame_end=5, frame_rate=24.0, gravity=(0.0, 0.0, -9.81),
-        owner_file="a.blend", owner_object="Bar", tracked=~hidden, rigid=NO_RIGID,
-    )  # fmt: skip
+    settings = Settings().replace({"resolution": 16, "simulate": False})
+    follow = np.zeros(len(REST))
+    shot = shots.make_shot(REST, TRIANGLES, follow, 5, settings=settings, tracked=~hidden, rigid=NO_RIGID)
     source = (Sample(index, positions, np.eye(4)) for index, positions in enumerate(given))
     outcome = bake.bake(shot, source, tmp_path)
     with Store.open(tmp_path, outcome.id) as store:

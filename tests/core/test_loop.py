@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import shots
 from bodies import box_surface
 from sinew.core import bake
 from sinew.core.errors import BadInput, Cancelled
@@ -37,20 +38,8 @@ def samples(count: int, move: Callable[[int], Any] = shake) -> Iterator[Sample]:
 
 def make_shot(count: int, **settings: Any) -> Shot:
     values = {"resolution": 8, "jiggle": 4.0, "settle": 0.6, "keep_pose": 1.0, **settings}
-    return Shot(
-        rest=REST,
-        triangles=TRIANGLES,
-        follow=(REST[:, 0] < 0.15).astype(float),
-        settings=Settings().replace(values),
-        samples=count,
-        first_frame=1,
-        frame_start=1,
-        frame_end=count,
-        frame_rate=24.0,
-        gravity=(0.0, 0.0, -9.81),
-        owner_file="a.blend",
-        owner_object="Bar",
-    )
+    follow = (REST[:, 0] < 0.15).astype(float)
+    return shots.make_shot(REST, TRIANGLES, follow, count, settings=Settings().replace(values))
 
 
 def baked(outcome: bake.Outcome) -> Any:

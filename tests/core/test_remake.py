@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import shots
 from bodies import box_surface, rotation
 from sinew.core import bake, remake
 from sinew.core.enrich import Enricher
@@ -29,22 +30,8 @@ def pose(index: int) -> Any:
 
 
 def make_shot(**changes: Any) -> Shot:
-    values: dict[str, Any] = {
-        "rest": REST,
-        "triangles": TRIANGLES,
-        "follow": FOLLOW,
-        "settings": Settings(resolution=8, jiggle=2.0),
-        "samples": COUNT,
-        "first_frame": 1,
-        "frame_start": 1,
-        "frame_end": COUNT,
-        "frame_rate": 24.0,
-        "gravity": (0.0, 0.0, -9.81),
-        "owner_file": "shot.blend",
-        "owner_object": "Body",
-        "passengers": (HAT,),
-    }
-    return Shot(**{**values, **changes})
+    given = {"settings": Settings(resolution=8, jiggle=2.0), "passengers": (HAT,)}
+    return shots.make_shot(REST, TRIANGLES, FOLLOW, COUNT, **{**given, **changes})
 
 
 def samples() -> Iterator[Sample]:
