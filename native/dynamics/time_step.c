@@ -3,7 +3,7 @@
    Implicit Euler: τ = h, p = x_n, v̂ = v_n. TR-BDF2 (methods, section 1): τ = (1 - 1/√2) h;
      stage 1 ends at t + 2τ: p = x_n + τ v_n, v̂ = v_n + τ M⁻¹ F_n;
      stage 2 ends at t + h:  p = c₁ x_a - c₀ x_n, v̂ = c₁ v_a - c₀ v_n.
-   D = αM + βK with the projected K at the start of the step. */
+   D = αM + βK with the projected K at the start of the step, α and β times the scales of the world. */
 #include "dynamics/time_step.h"
 
 #include "base/memory.h"
@@ -33,6 +33,7 @@ struct SnStepper {
     double *stage_positions, *stage_velocities; /* x_a, v_a */
     double *positions, *velocities;    /* result of the step, copied to the state on success */
     double *pose_gradient;             /* elastic gradient at the pose: what Keep Pose has to balance */
+    double *left_over;                 /* tets: how much of it */
     double *acceleration;              /* of the last step, relative to the input */
     int has_acceleration;
     double factor_tau;                 /* stage length that Newton's factor belongs to; 0: none */
@@ -52,6 +53,7 @@ SnStatus sn_stepper_create(SnContext *context, const SnWorld *world, const SnSte
     SN_TRY_NEW(context, s->element_gradients, 12 * world->tet_count, double);
     SN_TRY_NEW(context, s->element_stiffness, SN_TET_STIFFNESS * world->tet_count, double);
     SN_TRY_NEW(context, s->rest, 9 * world->tet_count, double);
+    SN_TRY_NEW(context, s->left_over, world->tet_count, double);
     SN_TRY_NEW(context, s->stiffness, world->assembly.pattern.value_count, double);
     SN_TRY_NEW(context, s->damping, world->assembly.pattern.value_count, double);
     double **vertex_arrays[] = {&s->pose,    &s->pose_velocity,   &s->pose_begin,       &s->pose_velocity_begin,
@@ -76,7 +78,7 @@ void sn_stepper_destroy(SnStepper *s)
         return;
     }
     sn_newton_destroy(s->newton);
-    double *arrays[] = {s->element_gradients, s->element_stiffness, s->rest, s->stiffness, s->damping, s->pose, s->pose_velocity,
+    double *arrays[] = {s->element_gradients, s->element_stiffness, s->rest, s->left_over, s->stiffness, s->damping, s->pose, s->pose_velocity,
                         s->pose_begin, s->pose_velocity_begin, s->force, s->offset, s->predicted, s->targets, s->centre, s->loads,
                         s->stage_positions, s->stage_velocities, s->positions, s->velocities, s->pose_gradient, s->acceleration, s->diagonal};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
@@ -91,27 +93,31 @@ void sn_stepper_forget(SnStepper *s)
     s->has_acceleration = 0;
 }
 
-/* Rest matrices and loads (gravity, and what Keep Pose must hold) for a pose. */
+/* Rest matrices and loads (gravity, outer forces, and what Keep Pose must hold) for a pose. */
 static void prepare_pose(SnStepper *s, const double *pose)
 {
     const SnWorld *world = s->world;
     double keep = world->keep_pose;
     size_t clamped = 0;
     if (keep > 0.0) {
-        clamped = sn_tet_elements_pose_rest(&world->elements, pose, keep, s->rest);
+        clamped = sn_tet_elements_pose_rest(&world->elements, pose, keep, world->tet_keep_scale, s->rest, s->left_over);
     } else {
         memcpy(s->rest, world->elements.inverse_rest, 9 * world->tet_count * sizeof *s->rest);
     }
     for (size_t v = 0; v < world->vertex_count; v++) {
         for (size_t a = 0; a < 3; a++) {
-            s->loads[3 * v + a] = (1.0 - keep) * world->mass[v] * world->gravity[a];
+            double weight = (1.0 - keep * world->keep_scale[v]) * world->gravity[a];
+            s->loads[3 * v + a] = world->mass[v] * (weight + world->acceleration[3 * v + a]);
         }
     }
     if (clamped > 0) {
         sn_tet_elements_derivatives(&world->elements, s->rest, pose, s->element_gradients, NULL);
+        for (size_t k = 0; k < 12 * world->tet_count; k++) {
+            s->element_gradients[k] *= s->left_over[k / 12];
+        }
         sn_assembly_gather_gradient(&world->assembly, s->element_gradients, s->pose_gradient);
         for (size_t k = 0; k < 3 * world->vertex_count; k++) {
-            s->loads[k] += keep * s->pose_gradient[k];
+            s->loads[k] += s->pose_gradient[k];
         }
     }
 }
@@ -139,6 +145,12 @@ static void evaluate_start(SnStepper *s, const SnState *state)
         }
     }
     if (damped) {
+        for (size_t e = 0; e < world->tet_count; e++) {
+            double scale = world->tet_damping_scale[e];
+            for (size_t k = 0; k < SN_TET_STIFFNESS && scale != 1.0; k++) {
+                s->element_stiffness[SN_TET_STIFFNESS * e + k] *= scale;
+            }
+        }
         sn_assembly_gather_stiffness(assembly, s->element_stiffness, s->stiffness);
         sn_block_matrix_multiply(&assembly->pattern, s->stiffness, relative, product);
     }
@@ -146,7 +158,7 @@ static void evaluate_start(SnStepper *s, const SnState *state)
         size_t v = (size_t)assembly->vertex[k];
         for (size_t a = 0; a < 3; a++) {
             size_t at = 3 * v + a;
-            double drag = world->damping_mass * world->mass[v] * relative[3 * k + a] +
+            double drag = world->damping_mass * world->damping_scale[v] * world->mass[v] * relative[3 * k + a] +
                           (damped ? world->damping_stiffness * product[3 * k + a] : 0.0);
             s->force[at] = s->loads[at] - s->force[at] + world->drive[v] * (s->pose_begin[at] - state->positions[at]) - drag;
         }
@@ -185,7 +197,7 @@ static SnStatus solve_stage(SnContext *context, SnStepper *s, const SnInputCurve
     sn_input_curve_evaluate(curve, fraction, s->pose, s->pose_velocity);
     prepare_pose(s, s->pose);
     for (size_t v = 0; v < world->vertex_count; v++) {
-        double inertia = world->mass[v] / (tau * tau), drag = alpha * world->mass[v] / tau, drive = world->drive[v];
+        double inertia = world->mass[v] / (tau * tau), drag = alpha * world->damping_scale[v] * world->mass[v] / tau, drive = world->drive[v];
         s->diagonal[v] = inertia + drag + drive;
         for (size_t a = 0; a < 3; a++) {
             size_t k = 3 * v + a;

@@ -5,6 +5,7 @@
 #include "math/linear_solver.h"
 
 #include <math.h>
+#include <string.h>
 
 void sn_weights_from_surface(const SnTetMesh *cage, const SnEmbedding *embedding, const double *areas, const double *surface,
                              double *weights, double *known, unsigned char *followed)
@@ -47,6 +48,27 @@ static void assemble_laplacian(const SnTetMesh *cage, const SnAssembly *assembly
             }
         }
     }
+}
+
+SnStatus sn_weights_of_region(SnContext *context, const SnTetMesh *cage, const SnEmbedding *embedding, const double *areas,
+                              const double *surface, double *vertices, double *tets)
+{
+    SnStatus status = SN_OK;
+    double *known = NULL;
+    unsigned char *followed = NULL;
+    SN_TRY_NEW(context, known, cage->vertex_count, double);
+    SN_TRY_NEW(context, followed, cage->vertex_count, unsigned char);
+    memset(vertices, 0, cage->vertex_count * sizeof *vertices);
+    sn_weights_from_surface(cage, embedding, areas, surface, vertices, known, followed);
+    SN_TRY(sn_weights_spread(context, cage, known, vertices));
+    for (size_t e = 0; e < cage->tet_count; e++) {
+        const int32_t *tet = cage->tets + 4 * e;
+        tets[e] = 0.25 * (vertices[tet[0]] + vertices[tet[1]] + vertices[tet[2]] + vertices[tet[3]]);
+    }
+cleanup:
+    sn_release(known);
+    sn_release(followed);
+    return status;
 }
 
 SnStatus sn_weights_spread(SnContext *context, const SnTetMesh *cage, const double *known, double *weights)

@@ -16,4 +16,8 @@ void sn_weights_from_surface(const SnTetMesh *cage, const SnEmbedding *embedding
    the largest known one; a part with no known vertex at all gets 0. */
 SnStatus sn_weights_spread(SnContext *context, const SnTetMesh *cage, const double *known, double *weights);
 
+/* What is painted on the surface (surface vertices, 0..1), on the cage vertices and, as their mean, on the tets. */
+SnStatus sn_weights_of_region(SnContext *context, const SnTetMesh *cage, const SnEmbedding *embedding, const double *areas,
+                              const double *surface, double *vertices, double *tets);
+
 #endif

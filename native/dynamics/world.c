@@ -5,6 +5,17 @@
 #include <math.h>
 #include <string.h>
 
+static SnStatus new_ones(SnContext *context, size_t count, double **values)
+{
+    SnStatus status = SN_OK;
+    SN_TRY_NEW(context, *values, count, double);
+    for (size_t k = 0; k < count; k++) {
+        (*values)[k] = 1.0;
+    }
+cleanup:
+    return status;
+}
+
 SnStatus sn_world_init(SnContext *context, const SnTetMesh *mesh, const SnEnergy *energy, const double *young, double poisson,
                        const double *mass, const unsigned char *followed, SnWorld *world)
 {
@@ -17,6 +28,9 @@ SnStatus sn_world_init(SnContext *context, const SnTetMesh *mesh, const SnEnergy
     SN_TRY_NEW(context, world->followed, vertices, unsigned char);
     SN_TRY_NEW(context, world->mass, vertices, double);
     SN_TRY_NEW(context, world->drive, vertices, double);
+    SN_TRY_NEW(context, world->acceleration, 3 * vertices, double);
+    SN_TRY(new_ones(context, vertices, &world->damping_scale));
+    SN_TRY(new_ones(context, vertices, &world->keep_scale));
     memcpy(world->followed, followed, vertices);
     memcpy(world->mass, mass, vertices * sizeof *mass);
     for (size_t e = 0; e < mesh->tet_count; e++) {
@@ -27,6 +41,8 @@ SnStatus sn_world_init(SnContext *context, const SnTetMesh *mesh, const SnEnergy
         memcpy(world->tets + 4 * world->tet_count, tet, 4 * sizeof *tet);
         world->source_tets[world->tet_count++] = (int32_t)e;
     }
+    SN_TRY(new_ones(context, world->tet_count, &world->tet_damping_scale));
+    SN_TRY(new_ones(context, world->tet_count, &world->tet_keep_scale));
     SnTetMesh moving = {vertices, world->tet_count, mesh->positions, world->tets};
     SN_TRY(sn_tet_elements_init(context, &moving, energy, &world->elements));
     for (size_t e = 0; e < world->tet_count; e++) {
@@ -49,15 +65,19 @@ void sn_world_clear(SnWorld *world)
     sn_averages_clear(&world->averages);
     sn_release(world->followed);
     sn_release(world->mass);
-    sn_release(world->drive);
+    double *arrays[] = {world->drive,         world->acceleration, world->damping_scale, world->keep_scale,
+                        world->tet_damping_scale, world->tet_keep_scale};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
+        sn_release(arrays[k]);
+    }
     memset(world, 0, sizeof *world);
 }
 
-void sn_world_lumped_mass(const SnTetMesh *mesh, double density, double *mass)
+void sn_world_lumped_mass(const SnTetMesh *mesh, double density, const double *scale, double *mass)
 {
     memset(mass, 0, mesh->vertex_count * sizeof *mass);
     for (size_t e = 0; e < mesh->tet_count; e++) {
-        double quarter = 0.25 * density * fabs(sn_tet_mesh_volume(mesh, mesh->positions, e));
+        double quarter = 0.25 * density * (scale ? scale[e] : 1.0) * fabs(sn_tet_mesh_volume(mesh, mesh->positions, e));
         for (size_t i = 0; i < 4; i++) {
             mass[mesh->tets[4 * e + i]] += quarter;
         }

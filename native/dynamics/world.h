@@ -16,20 +16,24 @@ typedef struct SnWorld {
     double *mass;            /* vertex_count, kg; owned */
     double *drive;           /* vertex_count: W of methods section 1, N/m; owned */
     SnAverages averages;     /* regions whose mean follows the input exactly; empty unless set before a stepper is made; owned */
+    double *acceleration;    /* vertex_count x 3: of outer forces beside gravity, m/s²; owned */
     double gravity[3];       /* m/s² */
     double damping_mass;     /* Rayleigh alpha, 1/s */
     double damping_stiffness; /* Rayleigh beta, s */
     double keep_pose;        /* 0..1 */
+    /* What multiplies damping and Keep Pose from place to place, 1 until it is set; owned. */
+    double *damping_scale, *keep_scale;         /* vertex_count */
+    double *tet_damping_scale, *tet_keep_scale; /* tet_count */
 } SnWorld;
 
-/* Materials (Young's modulus per mesh tet, Pa) and masses (vertex_count, kg) are copied; drive, gravity, damping and
-   Keep Pose start at zero and may be set between steps. The mesh must outlive the world. */
+/* Materials (Young's modulus per mesh tet, Pa) and masses (vertex_count, kg) are copied; drive, gravity, outer
+   forces, damping and Keep Pose start at zero and may be set between steps. The mesh must outlive the world. */
 SnStatus sn_world_init(SnContext *context, const SnTetMesh *mesh, const SnEnergy *energy, const double *young, double poisson,
                        const double *mass, const unsigned char *followed, SnWorld *world);
 void sn_world_clear(SnWorld *world);
 
-/* A quarter of each tet's mass at each of its corners. */
-void sn_world_lumped_mass(const SnTetMesh *mesh, double density, double *mass);
+/* A quarter of each tet's mass at each of its corners. `scale` (tets) multiplies the density; null is 1 everywhere. */
+void sn_world_lumped_mass(const SnTetMesh *mesh, double density, const double *scale, double *mass);
 
 typedef struct SnState {
     double *positions;  /* vertex_count x 3; owned */

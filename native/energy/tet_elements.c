@@ -358,7 +358,9 @@ typedef struct PoseJob {
     const SnTetElements *elements;
     const double *pose;
     double keep;
+    const double *keep_scale;
     double *rest;
+    double *left_over;
     atomic_size_t clamped;
 } PoseJob;
 
@@ -374,13 +376,17 @@ SN_HOT static void follow_pose(void *data, size_t chunk, size_t begin, size_t en
         sn_batch3_svd((const SnLanes *)batch.f, u, sigma, v);
         for (int lane = 0; lane < SN_LANES; lane++) {
             int outside = 0;
+            double keep = job->keep * job->keep_scale[batch.tet[lane]];
             for (int k = 0; k < 3; k++) {
                 double stretch = sigma[k][lane] < STRETCH_MIN ? STRETCH_MIN : sigma[k][lane];
                 stretch = stretch > STRETCH_MAX ? STRETCH_MAX : stretch;
                 outside |= stretch != sigma[k][lane];
-                scale[k][lane] = 1.0 / (1.0 + job->keep * (stretch - 1.0));
+                scale[k][lane] = 1.0 / (1.0 + keep * (stretch - 1.0));
             }
-            clamped += lane < batch.used ? (size_t)outside : 0;
+            if (lane < batch.used) {
+                clamped += (size_t)outside;
+                job->left_over[batch.tet[lane]] = outside ? keep : 0.0;
+            }
         }
         for (int k = 0; k < 9; k++) {
             int i = 3 * (k / 3), j = 3 * (k % 3);
@@ -401,9 +407,10 @@ SN_HOT static void follow_pose(void *data, size_t chunk, size_t begin, size_t en
     atomic_fetch_add(&job->clamped, clamped);
 }
 
-size_t sn_tet_elements_pose_rest(const SnTetElements *elements, const double *pose, double keep, double *rest)
+size_t sn_tet_elements_pose_rest(const SnTetElements *elements, const double *pose, double keep, const double *scale, double *rest,
+                                 double *left_over)
 {
-    PoseJob job = {.elements = elements, .pose = pose, .keep = keep, .rest = rest};
+    PoseJob job = {.elements = elements, .pose = pose, .keep = keep, .keep_scale = scale, .rest = rest, .left_over = left_over};
     sn_parallel_for(elements->count, CHUNK, follow_pose, &job);
     return atomic_load(&job.clamped);
 }

@@ -12,6 +12,7 @@
 #define STRONGEST 0.999    /* driven vertices stay below this: tan grows without bound */
 #define STEP_ANGLE 0.55    /* radians of the jiggle's phase in one substep: 1 % in frequency with TR-BDF2 */
 #define MAX_SUBSTEPS 64
+#define BONE 1000.0         /* times as stiff as the flesh around it */
 #define UNTANGLE_ROUNDS 40
 #define UNTANGLE_KEEP 0.7
 
@@ -39,18 +40,28 @@ SnEnrichSettings sn_enrich_settings_default(void)
         .size = 1.0,
         .scheme = SN_SCHEME_TR_BDF2,
         .energy = &sn_energy_neo_hookean,
+        .stiffness_painted = 1.0,
+        .damping_painted = 1.0,
+        .density_painted = 1.0,
+        .keep_pose_painted = 1.0,
     };
 }
 
 /* Weights of the cage vertices: 1 where followed, else at most STRONGEST. */
 static SnStatus find_weights(SnContext *context, const SnTetMesh *cage, const SnEmbedding *embedding, const double *areas,
-                             const double *follow, double *weights, unsigned char *followed)
+                             const SnEnrichPaint *paint, double *weights, unsigned char *followed)
 {
     SnStatus status = SN_OK;
     double *known = NULL;
     SN_TRY_NEW(context, known, cage->vertex_count, double);
-    sn_weights_from_surface(cage, embedding, areas, follow, weights, known, followed);
+    sn_weights_from_surface(cage, embedding, areas, paint->follow, weights, known, followed);
     for (size_t v = 0; v < cage->vertex_count; v++) {
+        double inside = paint->cage_follow ? paint->cage_follow[v] : NAN;
+        if (!isnan(inside) && !followed[v]) {
+            weights[v] = inside;
+            known[v] = 1.0;
+            followed[v] = inside >= SN_WEIGHT_EXACT;
+        }
         weights[v] = followed[v] ? 1.0 : weights[v];
     }
     SN_TRY(sn_weights_spread(context, cage, known, weights));
@@ -92,6 +103,75 @@ cleanup:
     return status;
 }
 
+/* Each scale (cage vertices; tets) is painted^w: 1 where nothing is painted, `painted` where the weight w is 1. */
+static SnStatus find_scales(SnContext *context, const SnTetMesh *cage, const SnEmbedding *embedding, const double *areas,
+                            const double *weights, double painted, double *vertices, double *tets)
+{
+    SnStatus status = SN_OK;
+    if (weights == NULL) {
+        for (size_t k = 0; k < cage->vertex_count + cage->tet_count; k++) {
+            *(k < cage->vertex_count ? vertices + k : tets + (k - cage->vertex_count)) = 1.0;
+        }
+        return SN_OK;
+    }
+    SN_TRY(sn_weights_of_region(context, cage, embedding, areas, weights, vertices, tets));
+    for (size_t v = 0; v < cage->vertex_count; v++) {
+        vertices[v] = pow(painted, vertices[v]);
+    }
+    for (size_t e = 0; e < cage->tet_count; e++) {
+        tets[e] = pow(painted, tets[e]);
+    }
+cleanup:
+    return status;
+}
+
+/* Regions of damping and Keep Pose. The latter may be painted 0, so that its scale goes straight to it. */
+static SnStatus set_regions(SnContext *context, SnEnrich *enrich, const SnTetMesh *cage, const SnEmbedding *embedding,
+                            const double *areas, const SnEnrichPaint *paint, double *vertices, double *tets)
+{
+    SnStatus status = SN_OK;
+    SnWorld *world = &enrich->world;
+    double kept = enrich->settings.keep_pose_painted;
+    SN_TRY(find_scales(context, cage, embedding, areas, paint->damping, enrich->settings.damping_painted, vertices, tets));
+    memcpy(world->damping_scale, vertices, world->vertex_count * sizeof *vertices);
+    for (size_t e = 0; e < world->tet_count; e++) {
+        world->tet_damping_scale[e] = tets[world->source_tets[e]];
+    }
+    if (paint->keep_pose != NULL) {
+        SN_TRY(sn_weights_of_region(context, cage, embedding, areas, paint->keep_pose, vertices, tets));
+        for (size_t v = 0; v < world->vertex_count; v++) {
+            world->keep_scale[v] = 1.0 + vertices[v] * (kept - 1.0);
+        }
+        for (size_t e = 0; e < world->tet_count; e++) {
+            world->tet_keep_scale[e] = 1.0 + tets[world->source_tets[e]] * (kept - 1.0);
+        }
+    }
+cleanup:
+    return status;
+}
+
+/* Painted stiffness and density, over what Jiggle asks for: they are to be seen, so Jiggle does not make up for them. */
+static SnStatus scale_material(SnContext *context, const SnTetMesh *cage, const SnEmbedding *embedding, const double *areas,
+                               const SnEnrichPaint *paint, const SnEnrichSettings *settings, double *vertices, double *tets,
+                               double *young, double *mass)
+{
+    SnStatus status = SN_OK;
+    SN_TRY(find_scales(context, cage, embedding, areas, paint->density, settings->density_painted, vertices, tets));
+    sn_world_lumped_mass(cage, settings->density, tets, mass);
+    SN_TRY(find_scales(context, cage, embedding, areas, paint->stiffness, settings->stiffness_painted, vertices, tets));
+    for (size_t e = 0; e < cage->tet_count; e++) {
+        young[e] *= tets[e];
+    }
+    if (paint->bone != NULL) {
+        SN_TRY(sn_weights_of_region(context, cage, embedding, areas, paint->bone, vertices, tets));
+        for (size_t e = 0; e < cage->tet_count; e++) {
+            young[e] *= tets[e] >= 0.5 ? BONE : 1.0;
+        }
+    }
+cleanup:
+    return status;
+}
+
 static void set_forces(SnEnrich *enrich)
 {
     const SnEnrichSettings *settings = &enrich->settings;
@@ -123,11 +203,11 @@ static int choose_substeps(const SnEnrich *enrich)
 }
 
 SnStatus sn_enrich_create(SnContext *context, const SnTetMesh *cage, const SnEmbedding *embedding, const double *areas,
-                          const double *follow, const SnEnrichSettings *settings, SnEnrich **out)
+                          const SnEnrichPaint *paint, const SnEnrichSettings *settings, SnEnrich **out)
 {
     SnStatus status = SN_OK;
     SnEnrich *enrich = NULL;
-    double *mass = NULL, *young = NULL;
+    double *mass = NULL, *young = NULL, *vertices = NULL, *tets = NULL;
     unsigned char *followed = NULL;
     *out = NULL;
     SN_TRY_NEW(context, enrich, 1, SnEnrich);
@@ -138,13 +218,17 @@ SnStatus sn_enrich_create(SnContext *context, const SnTetMesh *cage, const SnEmb
     SN_TRY_NEW(context, mass, cage->vertex_count, double);
     SN_TRY_NEW(context, young, cage->tet_count, double);
     SN_TRY_NEW(context, followed, cage->vertex_count, unsigned char);
+    SN_TRY_NEW(context, vertices, cage->vertex_count, double);
+    SN_TRY_NEW(context, tets, cage->tet_count, double);
     sn_context_stage(context, "Tuning the flesh", 3);
-    SN_TRY(find_weights(context, cage, embedding, areas, follow, enrich->cage_weights, followed));
+    SN_TRY(find_weights(context, cage, embedding, areas, paint, enrich->cage_weights, followed));
     SN_TRY(sn_context_advance(context, 1));
-    sn_world_lumped_mass(cage, settings->density, mass);
+    sn_world_lumped_mass(cage, settings->density, NULL, mass);
     SN_TRY(choose_material(context, enrich, cage, mass, followed, young));
+    SN_TRY(scale_material(context, cage, embedding, areas, paint, settings, vertices, tets, young, mass));
     SN_TRY(sn_context_advance(context, 2));
     SN_TRY(sn_world_init(context, cage, settings->energy, young, settings->poisson, mass, followed, &enrich->world));
+    SN_TRY(set_regions(context, enrich, cage, embedding, areas, paint, vertices, tets));
     set_forces(enrich);
     SnStepSettings step = {
         .scheme = settings->scheme, .newton_rounds = settings->newton_rounds, .step_tolerance = 1e-5 * settings->size};
@@ -166,6 +250,8 @@ cleanup:
     sn_release(mass);
     sn_release(young);
     sn_release(followed);
+    sn_release(vertices);
+    sn_release(tets);
     if (status != SN_OK) {
         sn_enrich_destroy(enrich);
     }
@@ -188,6 +274,16 @@ void sn_enrich_destroy(SnEnrich *enrich)
 SnEnrichSummary sn_enrich_summary(const SnEnrich *enrich)
 {
     return enrich->summary;
+}
+
+void sn_enrich_push(SnEnrich *enrich, const double *acceleration)
+{
+    size_t bytes = 3 * enrich->world.vertex_count * sizeof *acceleration;
+    if (acceleration != NULL) {
+        memcpy(enrich->world.acceleration, acceleration, bytes);
+    } else {
+        memset(enrich->world.acceleration, 0, bytes);
+    }
 }
 
 const double *sn_enrich_cage_weights(const SnEnrich *enrich)

@@ -23,7 +23,17 @@ typedef struct SnEnrichSettings {
     int newton_rounds;        /* 0: until converged */
     SnScheme scheme;
     const SnEnergy *energy;
+    /* What multiplies stiffness, damping, density and Keep Pose where their regions are painted 1. */
+    double stiffness_painted, damping_painted, density_painted, keep_pose_painted;
 } SnEnrichSettings;
+
+/* What the artist painted, on the surface vertices unless said; null is nothing. */
+typedef struct SnEnrichPaint {
+    const double *follow;      /* 1 follows exactly, 0 is free; never null */
+    const double *cage_follow; /* cage vertices: the same from inside; NaN where the surface decides */
+    const double *stiffness, *damping, *density, *keep_pose; /* 0..1 */
+    const double *bone;        /* from 1/2 on: as stiff as a bone */
+} SnEnrichPaint;
 
 SnEnrichSettings sn_enrich_settings_default(void);
 
@@ -38,11 +48,14 @@ typedef struct SnEnrichSummary {
 
 typedef struct SnEnrich SnEnrich;
 
-/* `follow` (surface vertices): 1 follows exactly, 0 is free. `areas` weigh the surface vertices. Cage must outlive it. */
+/* `areas` weigh the surface vertices. Cage must outlive it; the paint is copied. */
 SnStatus sn_enrich_create(SnContext *context, const SnTetMesh *cage, const SnEmbedding *embedding, const double *areas,
-                          const double *follow, const SnEnrichSettings *settings, SnEnrich **enrich);
+                          const SnEnrichPaint *paint, const SnEnrichSettings *settings, SnEnrich **enrich);
 void sn_enrich_destroy(SnEnrich *enrich);
 SnEnrichSummary sn_enrich_summary(const SnEnrich *enrich);
+
+/* Acceleration (cage vertices x 3, m/s²) of outer forces beside gravity, from now on; null is none. */
+void sn_enrich_push(SnEnrich *enrich, const double *acceleration);
 
 /* Weights of the cage vertices (0..1, 1 = followed), for pictures and tests. */
 const double *sn_enrich_cage_weights(const SnEnrich *enrich);

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#define REGIONS 5 /* stiffness, damping, density, Keep Pose, bone */
+
 typedef struct Enrich {
     PyObject_HEAD
     PyObject *cage;
@@ -23,22 +25,42 @@ static void enrich_dealloc(PyObject *object)
     sn_type_free(object);
 }
 
+/* Opens an array of finite numbers; None leaves the pointer null. */
+static int open_optional(PyObject *object, const char *name, Py_ssize_t rows, Py_ssize_t columns, SnBuffer *buffer,
+                         const double **values)
+{
+    *values = NULL;
+    if (Py_IsNone(object)) {
+        return 0;
+    }
+    if (sn_buffer_read_doubles(object, name, rows, columns, buffer) < 0 ||
+        sn_buffer_check_finite(buffer, name, columns) < 0) {
+        return -1;
+    }
+    *values = buffer->view.buf;
+    return 0;
+}
+
 static PyObject *enrich_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
 {
     static char *names[] = {"cage",     "areas",     "follow",  "jiggle",        "settle",  "young",
                             "poisson",  "density",   "damping_mass", "damping_stiffness", "keep_pose", "balance",
                             "gravity",  "interval",  "size",    "substeps",      "newton_rounds", "scheme",
-                            "energy",   "monitor",   NULL};
-    PyObject *cage, *area_object, *follow_object, *monitor = Py_None;
-    const char *scheme_name, *energy_name;
+                            "energy",   "monitor",   "cage_follow", "regions",   "painted", NULL};
+    PyObject *cage, *area_object, *follow_object, *monitor = Py_None, *cage_follow = Py_None;
+    PyObject *regions[REGIONS] = {Py_None, Py_None, Py_None, Py_None, Py_None};
+    const char *scheme_name = "tr_bdf2", *energy_name = "neo_hookean";
     SnEnrichSettings s = sn_enrich_settings_default();
-    SnBuffer areas = {0}, follow = {0};
+    SnBuffer areas = {0}, follow = {0}, inside = {0}, painted[REGIONS] = {0};
+    SnEnrichPaint paint = {0};
     SnContext own, *context;
     Enrich *self = NULL;
-    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "OOO$ddddddddd(ddd)ddiissO:Enrich", names, &cage, &area_object,
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "OOO|$ddddddddd(ddd)ddiissOO(OOOOO)(dddd):Enrich", names, &cage, &area_object,
                                      &follow_object, &s.jiggle, &s.settle, &s.young, &s.poisson, &s.density, &s.damping_mass,
                                      &s.damping_stiffness, &s.keep_pose, &s.balance, &s.gravity[0], &s.gravity[1], &s.gravity[2],
-                                     &s.interval, &s.size, &s.substeps, &s.newton_rounds, &scheme_name, &energy_name, &monitor)) {
+                                     &s.interval, &s.size, &s.substeps, &s.newton_rounds, &scheme_name, &energy_name, &monitor, &cage_follow,
+                                     &regions[0], &regions[1], &regions[2], &regions[3], &regions[4], &s.stiffness_painted,
+                                     &s.damping_painted, &s.density_painted, &s.keep_pose_painted)) {
         return NULL;
     }
     context = sn_monitor_context(monitor, &own);
@@ -52,6 +74,20 @@ static PyObject *enrich_new(PyTypeObject *type, PyObject *arguments, PyObject *k
         sn_buffer_check_finite(&follow, "the follow weights", 1) < 0) {
         goto done;
     }
+    const double **places[REGIONS] = {&paint.stiffness, &paint.damping, &paint.density, &paint.keep_pose, &paint.bone};
+    for (int k = 0; k < REGIONS; k++) {
+        if (open_optional(regions[k], "a painted region", (Py_ssize_t)embedding->vertex_count, 1, &painted[k], places[k]) < 0) {
+            goto done;
+        }
+    }
+    if (!Py_IsNone(cage_follow)) {
+        Py_ssize_t vertices = (Py_ssize_t)sn_cage_type_mesh(cage)->vertex_count;
+        if (sn_buffer_read_doubles(cage_follow, "cage_follow", vertices, 1, &inside) < 0) { /* NaN: the surface decides */
+            goto done;
+        }
+        paint.cage_follow = inside.view.buf;
+    }
+    paint.follow = follow.view.buf;
     self = (Enrich *)sn_type_new(type);
     if (self != NULL) {
         SnStatus status;
@@ -59,7 +95,7 @@ static PyObject *enrich_new(PyTypeObject *type, PyObject *arguments, PyObject *k
         self->cage = cage;
         self->interval = s.interval;
         Py_BEGIN_ALLOW_THREADS
-        status = sn_enrich_create(context, sn_cage_type_mesh(cage), embedding, areas.view.buf, follow.view.buf, &s, &self->enrich);
+        status = sn_enrich_create(context, sn_cage_type_mesh(cage), embedding, areas.view.buf, &paint, &s, &self->enrich);
         Py_END_ALLOW_THREADS
         if (sn_errors_check(status, context) < 0) {
             Py_CLEAR(self);
@@ -68,42 +104,35 @@ static PyObject *enrich_new(PyTypeObject *type, PyObject *arguments, PyObject *k
 done:
     sn_buffer_close(&areas);
     sn_buffer_close(&follow);
+    sn_buffer_close(&inside);
+    for (int k = 0; k < REGIONS; k++) {
+        sn_buffer_close(&painted[k]);
+    }
     return (PyObject *)self;
 }
 
-/* Opens a fitted cage; None leaves the pointer null. */
-static int open_frame(PyObject *object, const char *name, Py_ssize_t vertices, SnBuffer *buffer, const double **frame)
-{
-    *frame = NULL;
-    if (Py_IsNone(object)) {
-        return 0;
-    }
-    if (sn_buffer_read_doubles(object, name, vertices, 3, buffer) < 0 || sn_buffer_check_finite(buffer, name, 3) < 0) {
-        return -1;
-    }
-    *frame = buffer->view.buf;
-    return 0;
-}
-
-/* advance(before, begin, end, after, positions, velocities) -> (rounds, unconverged, fallbacks, inverted, repaired) */
+/* advance(before, begin, end, after, positions, velocities, acceleration=None) ->
+   (rounds, unconverged, fallbacks, inverted, repaired) */
 static PyObject *enrich_advance(PyObject *object, PyObject *arguments)
 {
     Enrich *self = (Enrich *)object;
-    PyObject *frames[4], *position_object, *velocity_object, *result = NULL;
-    SnBuffer buffers[4] = {0}, positions = {0}, velocities = {0};
+    PyObject *frames[4], *position_object, *velocity_object, *pushed = Py_None, *result = NULL;
+    SnBuffer buffers[4] = {0}, positions = {0}, velocities = {0}, push = {0};
+    const double *acceleration;
     Py_ssize_t vertices = (Py_ssize_t)sn_cage_type_mesh(self->cage)->vertex_count;
     SnInputCurve curve = {.vertex_count = (size_t)vertices, .interval = self->interval};
     SnStepReport report = {0};
     SnContext context;
     sn_context_init(&context);
-    if (!PyArg_ParseTuple(arguments, "OOOOOO:advance", &frames[0], &frames[1], &frames[2], &frames[3], &position_object,
-                          &velocity_object)) {
+    if (!PyArg_ParseTuple(arguments, "OOOOOO|O:advance", &frames[0], &frames[1], &frames[2], &frames[3], &position_object,
+                          &velocity_object, &pushed)) {
         return NULL;
     }
-    if (open_frame(frames[0], "before", vertices, &buffers[0], &curve.before) == 0 &&
-        open_frame(frames[1], "begin", vertices, &buffers[1], &curve.begin) == 0 &&
-        open_frame(frames[2], "end", vertices, &buffers[2], &curve.end) == 0 &&
-        open_frame(frames[3], "after", vertices, &buffers[3], &curve.after) == 0 &&
+    if (open_optional(frames[0], "before", vertices, 3, &buffers[0], &curve.before) == 0 &&
+        open_optional(frames[1], "begin", vertices, 3, &buffers[1], &curve.begin) == 0 &&
+        open_optional(frames[2], "end", vertices, 3, &buffers[2], &curve.end) == 0 &&
+        open_optional(frames[3], "after", vertices, 3, &buffers[3], &curve.after) == 0 &&
+        open_optional(pushed, "acceleration", vertices, 3, &push, &acceleration) == 0 &&
         sn_buffer_write_doubles(position_object, "positions", vertices, 3, &positions) == 0 &&
         sn_buffer_write_doubles(velocity_object, "velocities", vertices, 3, &velocities) == 0) {
         if (curve.begin == NULL || curve.end == NULL) {
@@ -114,6 +143,7 @@ static PyObject *enrich_advance(PyObject *object, PyObject *arguments)
             double smallest;
             SnStatus status;
             Py_BEGIN_ALLOW_THREADS
+            sn_enrich_push(self->enrich, acceleration);
             status = sn_enrich_advance(&context, self->enrich, &curve, &state, &report, &repaired);
             inverted = sn_tet_elements_inverted(&sn_enrich_world(self->enrich)->elements, state.positions, &smallest);
             Py_END_ALLOW_THREADS
@@ -126,6 +156,7 @@ static PyObject *enrich_advance(PyObject *object, PyObject *arguments)
     for (int k = 0; k < 4; k++) {
         sn_buffer_close(&buffers[k]);
     }
+    sn_buffer_close(&push);
     sn_buffer_close(&positions);
     sn_buffer_close(&velocities);
     return result;
@@ -157,8 +188,8 @@ int sn_enrich_type_add(PyObject *module)
 {
     static PyMethodDef methods[] = {
         {"advance", enrich_advance, METH_VARARGS,
-         "advance(before, begin, end, after, positions, velocities) -> (rounds, unconverged, fallbacks, inverted, repaired): one "
-         "interval, in place."},
+         "advance(before, begin, end, after, positions, velocities, acceleration=None) -> (rounds, unconverged, fallbacks, inverted, "
+         "repaired): one interval, in place."},
         {"cage_weights", enrich_cage_weights, METH_O, "cage_weights(out): the weight of every cage vertex."},
         {"summary", enrich_summary, METH_NOARGS, "Numbers about material, followed vertices and substeps."},
         {NULL, NULL, 0, NULL},

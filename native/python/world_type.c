@@ -43,7 +43,7 @@ static SnStatus fill_world(SnContext *context, const SnBuffer *vertices, const S
     for (size_t v = 0; v < self->mesh.vertex_count; v++) {
         followed[v] = ((const int32_t *)fixed->view.buf)[v] != 0;
     }
-    sn_world_lumped_mass(&self->mesh, density, mass);
+    sn_world_lumped_mass(&self->mesh, density, NULL, mass);
     SN_TRY(sn_world_init(context, &self->mesh, energy, moduli, poisson, mass, followed, &self->world));
 cleanup:
     sn_release(moduli);

@@ -47,6 +47,7 @@ class FakeEnricher:
         gravity: Any,
         cage: Any,
         parts: Any = None,
+        regions: Any = None,
         after: Any = None,
         monitor: Any = None,
     ) -> None:

@@ -96,7 +96,7 @@ static inline Scene scene_from(SnContext *context, SnTetMesh mesh, int held, dou
     for (size_t e = 0; e < mesh.tet_count; e++) {
         moduli[e] = young;
     }
-    sn_world_lumped_mass(&mesh, 1000.0, scene.mass);
+    sn_world_lumped_mass(&mesh, 1000.0, NULL, scene.mass);
     CHECK(sn_world_init(context, &mesh, energy, moduli, 0.3, scene.mass, scene.followed, &scene.world) == SN_OK);
     sn_release(moduli);
     return scene;

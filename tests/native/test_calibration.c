@@ -31,7 +31,7 @@ static void calibrate(SnTetMesh mesh, Held held, Result *r)
         r->followed[v] = held != NULL && held(mesh.positions + 3 * v);
         r->weights[v] = r->followed[v] ? 1.0 : 0.0;
     }
-    sn_world_lumped_mass(&mesh, 1000.0, r->mass);
+    sn_world_lumped_mass(&mesh, 1000.0, NULL, r->mass);
     CHECK(sn_calibration_run(&r->context, &r->mesh, POISSON, r->mass, r->weights, r->drive, r->followed, r->unit,
                              &r->main_frequency, &r->regions) == SN_OK);
 }

@@ -261,17 +261,19 @@ static void kept_pose_has_no_force(void)
         Scene scene = scene_bar(&context, 5, 0, 1e5, ENERGIES[trial % 2]);
         const SnTetElements *elements = &scene.world.elements;
         double *pose = SN_NEW(&context, scene.n, double), *rest = SN_NEW(&context, 9 * elements->count, double);
+        double *left_over = SN_NEW(&context, elements->count, double);
         bend(&scene, 0.5, 1.5, trial < 2 ? 1.0 : 0.5, pose); /* the second pair is squashed to a half too */
         double before = force_at(&context, &scene, elements->inverse_rest, pose);
-        CHECK(sn_tet_elements_pose_rest(elements, pose, 1.0, rest) == 0);
+        CHECK(sn_tet_elements_pose_rest(elements, pose, 1.0, scene.world.tet_keep_scale, rest, left_over) == 0);
         CHECK(before > 1.0);
         CHECK(force_at(&context, &scene, rest, pose) < 1e-11 * before);
         /* half kept: a part of the force */
-        CHECK(sn_tet_elements_pose_rest(elements, pose, 0.5, rest) == 0);
+        CHECK(sn_tet_elements_pose_rest(elements, pose, 0.5, scene.world.tet_keep_scale, rest, left_over) == 0);
         double half = force_at(&context, &scene, rest, pose);
         CHECK(half > 0.1 * before && half < before);
         sn_release(pose);
         sn_release(rest);
+        sn_release(left_over);
         scene_clear(&scene);
     }
 }
@@ -283,11 +285,13 @@ static void pose_that_is_not_kept_changes_nothing(void)
     Scene scene = scene_bar(&context, 5, 0, 1e5, &sn_energy_neo_hookean);
     const SnTetElements *elements = &scene.world.elements;
     double *pose = SN_NEW(&context, scene.n, double), *rest = SN_NEW(&context, 9 * elements->count, double);
+    double *left_over = SN_NEW(&context, elements->count, double);
     bend(&scene, 0.5, 1.5, 0.5, pose);
-    CHECK(sn_tet_elements_pose_rest(elements, pose, 0.0, rest) == 0);
+    CHECK(sn_tet_elements_pose_rest(elements, pose, 0.0, scene.world.tet_keep_scale, rest, left_over) == 0);
     CHECK(scene_distance(rest, elements->inverse_rest, 9 * elements->count) < 1e-12); /* entries are 10 1/m */
     sn_release(pose);
     sn_release(rest);
+    sn_release(left_over);
     scene_clear(&scene);
 }
 
@@ -298,13 +302,14 @@ static void flat_and_inverted_poses_are_clamped_and_counted(void)
     Scene scene = scene_bar(&context, 2, 0, 1e5, &sn_energy_neo_hookean);
     const SnTetElements *elements = &scene.world.elements;
     double *rest = SN_NEW(&context, 9 * elements->count, double);
+    double *left_over = SN_NEW(&context, elements->count, double);
     static const double SQUASH[] = {0.0, -1.0, 0.25, 4.0};
     for (int trial = 0; trial < 4; trial++) {
         double *pose = scene_copy(&context, scene.mesh.positions, scene.n);
         for (size_t v = 0; v < scene.mesh.vertex_count; v++) {
             pose[3 * v + 2] *= SQUASH[trial];
         }
-        CHECK(sn_tet_elements_pose_rest(elements, pose, 1.0, rest) == elements->count);
+        CHECK(sn_tet_elements_pose_rest(elements, pose, 1.0, scene.world.tet_keep_scale, rest, left_over) == elements->count);
         int finite = 1;
         for (size_t k = 0; k < 9 * elements->count; k++) {
             finite &= isfinite(rest[k]) != 0;
@@ -313,6 +318,7 @@ static void flat_and_inverted_poses_are_clamped_and_counted(void)
         sn_release(pose);
     }
     sn_release(rest);
+    sn_release(left_over);
     scene_clear(&scene);
 }
 

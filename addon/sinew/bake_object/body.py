@@ -11,6 +11,7 @@ import numpy as np
 from ..core.errors import BadInput
 from ..core.follow import Segment, automatic_follow
 from ..core.parts import make_parts
+from ..core.regions import GROUPS, Regions, make_bones
 from ..core.settings import Settings, parse_frames
 from ..core.task import Task
 from ..scene import fingerprint, sample
@@ -153,12 +154,24 @@ def after_weights(ob: Any, settings: Settings) -> Any | None:
     return sharpened(weights)
 
 
+def painted_groups(settings: Settings) -> list[str]:
+    """The vertex groups of tracked and rigid vertices and of regions, those that are chosen."""
+    names = ("track_group", "rigid_group", *GROUPS.values())
+    return [group for name in names if (group := getattr(settings, name))]
+
+
 def parts_in_steps(sampler: sample.Sampler, rest: sample.Rest, settings: Settings) -> Steps[dict[str, Any]]:
-    """What the groups of tracked and rigid vertices, and that of After the Bake, say, as values of a shot; nothing
-    without such groups."""
+    """What the painted groups beside the follow group say, as values of a shot."""
     values: dict[str, Any] = {}
     if after_group(settings):
         values["after"] = sharpened((yield from sampler.group_in_steps(after_group(settings))))
+    painted = {}
+    for region, setting in GROUPS.items():
+        if getattr(settings, setting):
+            painted[region] = yield from sampler.group_in_steps(getattr(settings, setting))
+    if settings.bone_core > 0.0 and rest.skin is not None:
+        painted["bones"] = make_bones(_segments(rest), rest.positions, rest.skin, settings.bone_core)
+    values["regions"] = Regions(**painted)
     if not settings.track_group and not settings.rigid_group:
         return values
     tracked = (yield from sampler.group_in_steps(settings.track_group)) if settings.track_group else None
@@ -180,8 +193,11 @@ def sampler_of(ob: Any, settings: Settings) -> sample.Sampler:
 
 
 def _automatic(rest: sample.Rest) -> Any:
-    bones = [Segment(bone.name, bone.head, bone.tail, bone.parent, bone.is_leaf) for bone in rest.bones]
-    return sample.rounded(automatic_follow(rest.positions, rest.triangles, rest.edges, bones, rest.skin))
+    return sample.rounded(automatic_follow(rest.positions, rest.triangles, rest.edges, _segments(rest), rest.skin))
+
+
+def _segments(rest: sample.Rest) -> list[Segment]:
+    return [Segment(bone.name, bone.head, bone.tail, bone.parent, bone.is_leaf) for bone in rest.bones]
 
 
 def sharpened(follow: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..core.settings import Settings
 from ..scene import fingerprint
-from .body import after_group, follow_group, unpainted
+from .body import after_group, follow_group, painted_groups, unpainted
 from .carried import carried_now
 
 
@@ -26,4 +26,5 @@ def marks_of(ob: Any, scene: Any, settings: Settings) -> dict[str, str]:
         unpainted=unpainted(settings),
         after=after_group(settings),
         carried=carried_now(ob, scene, settings),
+        painted=painted_groups(settings),
     )

@@ -180,7 +180,8 @@ def _make_enricher(shot: Shot, store: Store | None, clock: Clock, progress: Prog
     with clock.stage("cage"), concurrent.futures.ThreadPoolExecutor(1, "sinew cage") as pool:
         future = pool.submit(
             engine.enricher, shot.rest, shot.triangles, shot.follow, shot.settings, shot.sample_rate,
-            gravity=shot.gravity, cage=cage, parts=_parts(shot), after=shot.after, monitor=monitor,
+            gravity=shot.gravity, cage=cage, parts=_parts(shot), regions=shot.regions, after=shot.after,
+            monitor=monitor,
         )  # fmt: skip
         try:
             while concurrent.futures.wait([future], timeout=0.1).not_done:

@@ -20,6 +20,7 @@ from .errors import BadInput
 from .follow import automatic_follow
 from .native import module
 from .parts import Parts
+from .regions import GROUPS, Regions, cage_follow
 from .settings import Settings
 from .shot import Passenger
 from .shown import Shown, areas_and_size
@@ -81,10 +82,12 @@ class Enricher:
         gravity: tuple[float, float, float] = (0.0, 0.0, -9.81),
         cage: Cage | None = None,
         parts: Parts | None = None,
+        regions: Regions | None = None,
         after: Any = None,
         monitor: Any = None,
     ) -> None:
         """`parts` says which vertices carry input and which are rigid; None: all carry input, and none is rigid.
+        `regions` says where flesh is firmer, calmer, heavier or limper; None: nowhere.
         `after` (t,) is where the setting `follow_after` acts; None: everywhere."""
         self.settings = settings or Settings()
         if not (np.isfinite(frame_rate) and frame_rate > 0.0):
@@ -141,8 +144,20 @@ class Enricher:
             scheme=self.settings.scheme,
             energy=self.settings.energy,
             monitor=monitor,
+            **self._painted(regions or Regions(), parts),
         )
         self._substeps = self._simulation.summary()["substeps"]
+
+    def _painted(self, regions: Regions, parts: Parts | None) -> dict[str, Any]:
+        """What the native simulation is told of the painted regions."""
+        weights = [getattr(regions, name) for name in GROUPS]
+        bone = parts.rigid >= 0 if parts is not None else np.zeros(0, bool)
+        weights.append(bone.astype(np.float64) if bone.any() else None)
+        return {
+            "cage_follow": cage_follow(self.cage, regions.bones) if regions.bones is not None else None,
+            "regions": tuple(weights),
+            "painted": tuple(getattr(self.settings, f"{name}_painted") for name in GROUPS),
+        }
 
     def fit(self, surface: Any, guess: Any = None) -> Fit:
         """The cage that carries `surface` (t, 3) best; `guess`: the fit of the frame before, None for the first."""

@@ -61,7 +61,7 @@ def automatic_follow(
     if bones and skin is not None:
         used = [i for i in range(len(bones)) if float(skin[:, i].max(initial=0.0)) > 0.01]
         skin, bones = skin[:, used], _subset(bones, used)
-        bones = _aimed(bones, positions, skin)
+        bones = aimed(bones, positions, skin)
     radius = surface.smooth(surface.gather(thickness(positions, triangles)), 2)
     if bones:
         weights = _rigged(surface, radius, bones, None if skin is None else surface.gather(skin.astype(np.float64)))
@@ -140,7 +140,7 @@ class _Surface:
 
 
 def _rigged(surface: _Surface, radius: Floats, bones: list[Segment], skin: Floats | None) -> Floats:
-    distances = np.stack([_segment_distance(surface.positions, bone) for bone in bones], axis=1)
+    distances = np.stack([segment_distance(surface.positions, bone) for bone in bones], axis=1)
     soft = _soft_bones(surface, radius, bones, distances, skin)
     owner, distance = _owners(distances, skin)
     firm = _firm_parts(surface, radius, bones, owner, soft)
@@ -286,7 +286,7 @@ def _firm_parts(
         if surface.share(part) > 0.35:
             continue
         # Sideways only: fingers lie beyond the end of their bone.
-        aside = _segment_distance(surface.positions, bone, endless=True)
+        aside = segment_distance(surface.positions, bone, endless=True)
         usual_radius, usual_distance = np.median(radius[part]), np.median(aside[part])
         ear = part & (radius < 0.5 * usual_radius) & (aside > 1.5 * usual_distance)
         firm |= part & ~ear
@@ -369,7 +369,7 @@ def _subset(bones: list[Segment], used: list[int]) -> list[Segment]:
     ]
 
 
-def _aimed(bones: list[Segment], positions: Floats, skin: npt.NDArray[np.float32]) -> list[Segment]:
+def aimed(bones: list[Segment], positions: Floats, skin: npt.NDArray[np.float32]) -> list[Segment]:
     """The bones, each made to end where the next one starts, if these come from joints alone (glTF): their tails point
     anywhere. A last one then points through the middle of what it carries."""
     children: list[list[int]] = [[] for _ in bones]
@@ -399,7 +399,7 @@ def _length(bone: Segment) -> float:
     return float(np.linalg.norm(np.subtract(bone.tail, bone.head)))
 
 
-def _segment_distance(points: Floats, bone: Segment, endless: bool = False) -> Floats:
+def segment_distance(points: Floats, bone: Segment, endless: bool = False) -> Floats:
     """Distance from the bone, or (endless) from the ray that it starts."""
     head, axis = np.array(bone.head), np.subtract(bone.tail, bone.head)
     t = np.clip((points - head) @ axis / max(float(axis @ axis), 1e-30), 0.0, np.inf if endless else 1.0)

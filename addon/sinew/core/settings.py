@@ -84,6 +84,32 @@ class Settings:
     rigid_group: str = _setting(
         "", "Vertex group of parts that keep their shape, each piece by itself: teeth, eyes, buttons, claws"
     )
+    bone_core: float = _setting(
+        0.0,
+        "Flesh follows exactly inside limbs, around their bones, so that what is painted free swings on a firm core. "
+        "How thick it is, as a fraction of the limb; 0 is none",
+        low=0.0,
+        high=0.9,
+    )
+    stiffness_group: str = _setting("", "Vertex group of flesh that is firmer or softer than the rest")
+    stiffness_painted: float = _setting(
+        4.0,
+        "How many times as stiff flesh is where the stiffness group is 1: 4 swings twice as fast, 0.25 half as fast",
+        low=0.001,
+        high=1000.0,
+    )
+    damping_group: str = _setting("", "Vertex group of flesh that comes to rest sooner or later than the rest")
+    damping_painted: float = _setting(
+        4.0, "How many times as much flesh is calmed where the damping group is 1", low=0.001, high=1000.0
+    )
+    density_group: str = _setting("", "Vertex group of flesh that is heavier or lighter than the rest")
+    density_painted: float = _setting(
+        4.0, "How many times as heavy flesh is where the density group is 1", low=0.01, high=100.0
+    )
+    keep_pose_group: str = _setting("", "Vertex group of flesh that holds its pose less than the rest: limp ears")
+    keep_pose_painted: float = _setting(
+        0.0, "What is left of Keep Pose where its group is 1: 0 hangs limp, 1 changes nothing", low=0.0, high=1.0
+    )
     simulate: bool = _setting(
         True, "Off: nothing swings, the mesh is only fitted, completed and kept rigid where groups ask for it"
     )

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import store as stores
+from .regions import GROUPS, Regions
 from .settings import Settings
 
 Floats = npt.NDArray[np.float64]
@@ -20,7 +21,9 @@ UNBAKED_SETTINGS = ("frame_start", "frame_end", "passengers", "preview_frames", 
 RESULT_SETTINGS = ("amount", "maximum_offset", "detail", "follow_after", "follow_after_group")
 _RANGE_SETTINGS = ("frame_start", "frame_end", "follow_group", "spread", "rest_frame", "gravity", "missing_frames")
 # Of no influence on the body's motion; groups count by their weights.
-_OTHER_SETTINGS = ("track_group", "rigid_group", "passengers", "preview_resolution", "preview_frames")
+_OTHER_SETTINGS = (
+    "track_group", "rigid_group", *GROUPS.values(), "passengers", "preview_resolution", "preview_frames"
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,7 @@ class Shot:
     passengers: tuple[Passenger, ...] = ()
     tracked: npt.NDArray[np.bool_] | None = None  # (t,) which vertices carry input; None: all
     rigid: npt.NDArray[np.int32] | None = None  # (t,) number of the rigid part, -1 for none
+    regions: Regions = Regions()
     after: Floats | None = None  # (t,) where the setting follow_after acts; None: everywhere
     is_preview: bool = False
     native: str = ""
@@ -96,8 +100,9 @@ class Shot:
             del settings[key]
         text = json.dumps([stores.SCHEMA, self.native, settings, self.sample_rate, self.gravity, self.first_frame])
         special = [array for array in (self.tracked, self.rigid) if array is not None]
-        words = np.frombuffer(text.encode(), np.uint8)
-        return stores.hash_arrays(self.rest, self.triangles, self.follow, words, *special)
+        painted = self.regions.arrays()
+        words = np.frombuffer((text + "".join(painted)).encode(), np.uint8)
+        return stores.hash_arrays(self.rest, self.triangles, self.follow, words, *special, *painted.values())
 
     def result_key(self, sample: Sample) -> str:
         """Hash of what the result of a sample depends on beside the simulation."""

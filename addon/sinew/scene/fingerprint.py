@@ -23,6 +23,7 @@ REASONS = {
     "mesh": "The mesh has changed",
     "animation": "The animation has changed",
     "weights": "The follow weights have changed",
+    "painted": "A painted region has changed",
     "passengers": "A passenger has changed",
     "after": "The weights of After the Bake have changed",
 }
@@ -43,10 +44,11 @@ def take(
     unpainted: float,
     after: str,
     carried: Sequence[tuple[Any, str]],
+    painted: Sequence[str] = (),
 ) -> dict[str, str]:
     """Hashes of each part, as they are now. `frames`: first and last; `follow` and `after`: the vertex groups of the
     weights; `unpainted`: what vertices that are not in `follow` count as; `carried`: the passengers, each with how it
-    is carried."""
+    is carried; `painted`: vertex groups of further regions."""
     render = scene.render
     gravity = tuple(scene.gravity) if scene.use_gravity else None
     return {
@@ -59,6 +61,7 @@ def take(
         "weights": _hash(follow, _weights(ob, [follow], unpainted=unpainted)),
         "passengers": _hash(*(part for passenger, mode in carried for part in _passenger(passenger, mode))),
         "after": _hash(after, _weights(ob, [after])),
+        "painted": _hash(*painted, *(_weights(ob, [group]) for group in painted)),
     }
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import bpy
 
 from ... import bake_object
+from ...core.regions import GROUPS
 from ...scene import compat, sample, setup, stack
 from .. import job_operator
 from ..classes import registering
@@ -266,11 +267,24 @@ class SINEW_PT_advanced(OfSetup, bpy.types.Panel):
         column.prop(item, "simulate")
         groups = layout.column()
         for name in ("track_group", "rigid_group"):
-            row = groups.row()
-            row.alert = bool(getattr(item, name)) and getattr(item, name) not in context.object.vertex_groups
-            row.prop_search(item, name, context.object, "vertex_groups", text=properties.label(name))
+            _draw_group(groups, item, name, context.object)
         _draw_optional(layout, item, "rest_frame")
         _draw_optional(layout, item, "gravity")
+
+
+class SINEW_PT_regions(OfSetup, bpy.types.Panel):
+    bl_label = "Regions"
+    bl_parent_id = "SINEW_PT_follow"
+
+    def draw(self, context: Any) -> None:
+        layout, item = self.columns(context)
+        layout.prop(item, "bone_core", slider=True)
+        for region, group in GROUPS.items():
+            column = layout.column(align=True)
+            _draw_group(column, item, group, context.object)
+            painted = column.row(align=True)
+            painted.active = bool(getattr(item, group))
+            painted.prop(item, f"{region}_painted", text="Where 1")
 
 
 class SINEW_PT_material(OfSetup, bpy.types.Panel):
@@ -355,6 +369,13 @@ def _draw_amount(column: Any, item: Any, ob: Any) -> None:
         row.operator("sinew.animate_amount", text="", icon="KEY_HLT")
 
 
+def _draw_group(layout: Any, item: Any, name: str, ob: Any) -> None:
+    """A vertex group to choose, red where the object has none of that name."""
+    row = layout.row()
+    row.alert = bool(getattr(item, name)) and getattr(item, name) not in ob.vertex_groups
+    row.prop_search(item, name, ob, "vertex_groups", text=properties.label(name))
+
+
 def _draw_optional(layout: Any, item: Any, name: str) -> None:
     """A value that is the scene's unless its box is ticked."""
     row = layout.row(heading=properties.label(name))
@@ -367,6 +388,7 @@ def _draw_optional(layout: Any, item: Any, name: str) -> None:
 CLASSES = (
     SINEW_PT_enrich,
     SINEW_PT_follow,
+    SINEW_PT_regions,
     SINEW_PT_after,
     SINEW_PT_cage,
     SINEW_PT_frames,

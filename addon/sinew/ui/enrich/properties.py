@@ -35,6 +35,9 @@ _SOFT = {
     "balance": (0.25, 4.0),
     "preroll": (0, 100),
     "smoothing": (0.0005, 0.02),
+    "stiffness_painted": (0.1, 10.0),
+    "damping_painted": (0.1, 10.0),
+    "density_painted": (0.1, 10.0),
 }
 _PRECISION = {"smoothing": 4, "maximum_offset": 3, "damping_mass": 3, "damping_stiffness": 4}
 _NAMES = {
@@ -49,6 +52,10 @@ _NAMES = {
     "damping_mass": "Mass Damping",
     "damping_stiffness": "Stiffness Damping",
     "track_group": "Tracked",
+    "stiffness_group": "Stiffness",
+    "damping_group": "Damping",
+    "density_group": "Density",
+    "keep_pose_group": "Keep Pose",
     "rigid_group": "Rigid",
     "follow_after_group": "Follow After Group",
 }
