@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 import scenes
 from inside import bake_here, baked_samples, load, run, save, shown_at
+from sinew import bake_object
 from sinew.core.errors import BadInput
-from sinew.scene import setup
+from sinew.core.settings import Settings
+from sinew.scene import fingerprint, setup
 
 QUICK = {"resolution": 5, "substeps": 1}
 
@@ -224,3 +226,29 @@ def test_a_loop_repeats_and_missing_frames_are_bridged(tmp_path: Path) -> None:
     bone.keyframe_insert("location", frame=9)
     bridged = baked_samples(bake_here(ob, tmp_path, {**values, "missing_frames": "9"}).folder)
     assert np.abs(bridged - result).max() < 0.02
+
+
+def test_painted_regions_and_cores_change_the_motion_and_a_repaint_is_noticed(tmp_path: Path) -> None:
+    ob = scenes.build_cantilever(frames=12)
+    add_group(ob, "end", lambda co: co.x > 0.5)
+    values = {**QUICK, "resolution": 10, "follow_group": "follow", "keep_pose": 1.0}
+    plain = baked_samples(bake_here(ob, tmp_path, values).folder)
+    for region in ("stiffness", "damping", "density", "keep_pose"):
+        found = baked_samples(bake_here(ob, tmp_path, {**values, f"{region}_group": "end"}).folder)
+        assert np.abs(found - plain).max() > 1e-4, region
+    marks = bake_object.marks_of(ob, bpy.context.scene, Settings().replace({**values, "density_group": "end"}))
+    ob.vertex_groups["end"].add([0, 1, 2], 0.5, "REPLACE")
+    now = bake_object.marks_of(ob, bpy.context.scene, Settings().replace({**values, "density_group": "end"}))
+    assert fingerprint.changed(marks, now) == ["A painted region has changed"]
+    with pytest.raises(BadInput, match="no such"):
+        bake_here(ob, tmp_path, {**values, "damping_group": "no such"})
+
+
+def test_the_core_of_a_limb_makes_its_flesh_swing_on_the_bones(tmp_path: Path) -> None:
+    ob = scenes.build_two_bone_arm(frames=10)
+    add_group(ob, "nothing", lambda co: False)
+    given = shown_at(ob, 9)
+    values = {**QUICK, "resolution": 16, "follow_group": "nothing"}
+    drifting = baked_samples(bake_here(ob, tmp_path, values).folder)
+    held = baked_samples(bake_here(ob, tmp_path, {**values, "bone_core": 0.4}).folder)
+    assert 1e-4 < np.abs(held[8] - given).max() < 0.5 * np.abs(drifting[8] - given).max()
