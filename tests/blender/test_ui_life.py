@@ -22,7 +22,7 @@ from panel_use import (
 )
 from sinew import bake_object
 from sinew.core import bakes
-from sinew.scene import playback, sample, setup
+from sinew.scene import compat, playback, sample, setup
 from sinew.ui import job_operator
 from sinew.ui.enrich import properties, saving, state
 
@@ -141,6 +141,30 @@ def test_a_file_without_a_name_bakes_and_its_bake_moves_beside_it(registered: No
     (manifest,) = bakes.manifests(tmp_path / "sinew")
     assert manifest.owner_file == "named.blend"
     assert bake_object.check_object(entry(), state.target()) is None
+
+
+def test_a_copy_of_a_file_without_a_name_has_its_own_bake_and_the_open_one_keeps_its(
+    registered: None, tmp_path: Path
+) -> None:
+    bpy.ops.wm.read_homefile(use_empty=True)
+    scenes.build_two_bone_arm(frames=FRAMES)
+    ob = add_setup("Arm")
+    assert bpy.ops.sinew.bake() == {"FINISHED"}
+    temporary, baked = playback.cache_path(ob), shown_at(ob, 7)
+    copy = tmp_path / "copy.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(copy), copy=True)
+    assert not bpy.data.filepath and temporary is not None and temporary.is_file()
+    assert playback.cache_path(ob) == temporary and state_now().kind == state.BAKED
+    (tmp_path / "home").mkdir()
+    save(tmp_path / "home" / "named.blend")
+    assert not temporary.exists() and state_now().kind == state.BAKED
+    if compat.SAVING_TELLS_THE_PATH:  # else the copy cannot know where its bake will be
+        load(copy)
+        ob = activate("Arm")
+        assert ob.modifiers["Sinew"].filepath.startswith("//sinew/")
+        assert np.array_equal(shown_at(ob, 7), baked) and state_now().kind == state.BAKED
+        (manifest,) = bakes.manifests(tmp_path / "sinew")
+        assert manifest.owner_file == "copy.blend"
 
 
 def test_a_file_that_gets_its_name_during_a_bake_gets_the_bake_at_its_end(registered: None, tmp_path: Path) -> None:

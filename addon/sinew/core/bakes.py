@@ -144,9 +144,24 @@ def move(root: Path, bake_id: str, target: Path, owner_file: str) -> Path:
         try:
             os.rename(root / bake_id, target / bake_id)
         except OSError:
-            unfinished = target / f".{bake_id}.moving"
-            shutil.rmtree(unfinished, ignore_errors=True)
-            shutil.copytree(root / bake_id, unfinished)
-            os.rename(unfinished, target / bake_id)
+            _copy(root / bake_id, target / bake_id)
             shutil.rmtree(root / bake_id, ignore_errors=True)
     return target / bake_id
+
+
+def copy(root: Path, bake_id: str, target: Path, owner_file: str) -> Path:
+    """The same, and the bake stays where it is, too: for a copy of a file that was never saved."""
+    with disk.sentences(target):
+        target.mkdir(parents=True, exist_ok=True)
+        _copy(root / bake_id, target / bake_id)
+    with Store.open(target, bake_id, writable=True) as store:
+        store.describe(owner_file=owner_file)
+    return target / bake_id
+
+
+def _copy(folder: Path, target: Path) -> None:
+    """Whole or not at all."""
+    unfinished = target.parent / f".{target.name}.moving"
+    shutil.rmtree(unfinished, ignore_errors=True)
+    shutil.copytree(folder, unfinished)
+    os.rename(unfinished, target)

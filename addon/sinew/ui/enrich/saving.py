@@ -4,6 +4,7 @@ does not play any more are deleted, but for the last few, so that undo still fin
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -29,22 +30,39 @@ def remember(bake_id: str) -> None:
 def bring_home(blend: Path, busy: str = "") -> bool:
     """Moves the bakes of a file that was not saved until now beside it, but for one that is still being written to.
     Whether there were any."""
-    home, temporary = bake_object.Target(blend), bake_object.Target(None)
     moved = False
-    for bake_id in sorted(set(setup.played()) - {busy}):
-        old = temporary.root / bake_id
-        if not old.is_dir():
+    for bake_id, old, new in _homeless(blend):
+        if bake_id == busy:
             continue
         try:
-            new = bakes.move(temporary.root, bake_id, home.root, home.file_name)
+            bakes.move(old.parent, bake_id, new.parent, blend.name)
         except Error as error:
             print(f"sinew: {error}")  # no place for a report while saving; the bake stays where it is, and plays
+            playback.repath(new, old)
             continue
         playback.repath(old, new)
         moved = True
     if moved:
         state.forget()
     return moved
+
+
+def _homeless(blend: Path) -> list[tuple[str, Path, Path]]:
+    """The bakes of a file that has no name yet: id, folder now, and folder beside the .blend."""
+    home, temporary = bake_object.Target(blend).root, bake_object.Target(None).root
+    played = sorted(set(setup.played()))
+    return [(bake_id, temporary / bake_id, home / bake_id) for bake_id in played if (temporary / bake_id).is_dir()]
+
+
+def _give_copies(blend: Path, busy: str) -> None:
+    """Save Copy: the file on the disk gets bakes of its own, and the open one, which still has no name, keeps its."""
+    for bake_id, old, new in _homeless(blend):
+        playback.repath(new, old)
+        if bake_id != busy:
+            try:
+                bakes.copy(old.parent, bake_id, new.parent, blend.name)
+            except Error as error:
+                print(f"sinew: {error}")
 
 
 def _busy() -> str:
@@ -57,12 +75,19 @@ def _before_save(path: Any = None, *_: object) -> None:
     bake_object.forget_deleted()
     properties.refresh()  # the list points at them too
     if not bpy.data.filepath and isinstance(path, str) and path:
-        bring_home(Path(path), _busy())
+        # What is written must know where its bakes will be; whether it is a copy shows only afterwards.
+        for bake_id, old, new in _homeless(Path(path)):
+            if bake_id != _busy():
+                playback.repath(old, new)
 
 
-def _after_save(*_: object) -> None:
+def _after_save(path: Any = None, *_: object) -> None:
     global _again
-    if not bpy.data.filepath or _again:
+    if _again:
+        return
+    if not bpy.data.filepath:
+        if isinstance(path, str) and path:
+            _give_copies(Path(path), _busy())
         return
     blend = Path(bpy.data.filepath)
     if bring_home(blend, _busy()) and not compat.SAVING_TELLS_THE_PATH:
@@ -75,11 +100,23 @@ def _after_save(*_: object) -> None:
     bake_object.finish(bake_object.Target(blend), {*recent, _busy()})
 
 
+def _after_failure(path: Any = None, *_: object) -> None:
+    if not bpy.data.filepath and isinstance(path, str) and path:
+        for _bake, old, new in _homeless(Path(path)):
+            playback.repath(new, old)
+
+
 def _after_load(*_: object) -> None:
     recent.clear()
 
 
-_HANDLERS: handlers.Table = {"save_pre": _before_save, "save_post": _after_save, "load_post": _after_load}
+_HANDLERS: dict[str, Callable[..., None]] = {
+    "save_pre": _before_save,
+    "save_post": _after_save,
+    "load_post": _after_load,
+}
+if compat.SAVING_TELLS_THE_PATH:
+    _HANDLERS["save_post_fail"] = _after_failure
 
 
 def register() -> None:
