@@ -77,12 +77,43 @@ static void spread_gradients(const SnTetMesh *cage, double *gradients, double *w
     }
 }
 
+/* What one surface vertex adds to its place `input`; null: to where the cage holds it. */
+static void move_vertex(const int32_t tet[4], const double w[4], const double *fitted, const double *simulated,
+                        const double *gradients, SnInterpolation interpolation, const double *input, double *result)
+{
+    double held[3] = {0}, added[3] = {0}, inner[3] = {0}, clamped[4], total = 0.0;
+    for (size_t i = 0; i < 4; i++) {
+        size_t v = 3 * (size_t)tet[i];
+        clamped[i] = fmin(fmax(w[i], 0.0), 1.0); /* a vertex bound from outside does not extrapolate gradients */
+        total += clamped[i];
+        for (size_t a = 0; a < 3; a++) {
+            held[a] += w[i] * fitted[v + a];
+            added[a] += w[i] * (simulated[v + a] - fitted[v + a]);
+            inner[a] += clamped[i] * fitted[v + a];
+        }
+    }
+    const double *from = input != NULL ? input : held;
+    for (size_t i = 0; i < 4; i++) {
+        double lever[3];
+        for (size_t a = 0; a < 3; a++) {
+            double bend = interpolation == SN_INTERPOLATION_PHONG ? inner[a] / total - fitted[3 * (size_t)tet[i] + a] : 0.0;
+            lever[a] = from[a] - held[a] + 0.5 * bend;
+        }
+        for (size_t a = 0; a < 3; a++) {
+            added[a] += clamped[i] / total * sn_dot3(gradients + 9 * (size_t)tet[i] + 3 * a, lever);
+        }
+    }
+    for (size_t a = 0; a < 3; a++) {
+        result[a] = from[a] + added[a];
+    }
+}
+
 SnStatus sn_detail_apply(SnContext *context, const SnTetMesh *cage, const SnEmbedding *embedding, const double *fitted,
-                         const double *simulated, const double *input, double *result)
+                         const double *simulated, const double *input, SnInterpolation interpolation, double *result)
 {
     SnStatus status = SN_OK;
     double *gradients = NULL, *weights = NULL;
-    if (input == NULL) {
+    if (input == NULL && interpolation == SN_INTERPOLATION_LINEAR) {
         sn_embedding_apply(embedding, cage, simulated, result);
         return SN_OK;
     }
@@ -91,25 +122,8 @@ SnStatus sn_detail_apply(SnContext *context, const SnTetMesh *cage, const SnEmbe
     average_gradients(cage, fitted, simulated, gradients, weights);
     spread_gradients(cage, gradients, weights);
     for (size_t s = 0; s < embedding->vertex_count; s++) {
-        const int32_t *tet = cage->tets + 4 * (size_t)embedding->tets[s];
-        const double *w = embedding->weights + 4 * s;
-        double gradient[9] = {0}, left_over[3], added[3] = {0}, total = 0.0;
-        memcpy(left_over, input + 3 * s, sizeof left_over);
-        for (size_t i = 0; i < 4; i++) {
-            size_t v = (size_t)tet[i];
-            double inside = fmin(fmax(w[i], 0.0), 1.0); /* a vertex bound from outside does not extrapolate gradients */
-            total += inside;
-            for (size_t a = 0; a < 3; a++) {
-                left_over[a] -= w[i] * fitted[3 * v + a];
-                added[a] += w[i] * (simulated[3 * v + a] - fitted[3 * v + a]);
-            }
-            for (size_t k = 0; k < 9; k++) {
-                gradient[k] += inside * gradients[9 * v + k];
-            }
-        }
-        for (size_t a = 0; a < 3; a++) {
-            result[3 * s + a] = input[3 * s + a] + added[a] + sn_dot3(gradient + 3 * a, left_over) / total;
-        }
+        move_vertex(cage->tets + 4 * (size_t)embedding->tets[s], embedding->weights + 4 * s, fitted, simulated, gradients,
+                    interpolation, input != NULL ? input + 3 * s : NULL, result + 3 * s);
     }
 cleanup:
     sn_release(gradients);

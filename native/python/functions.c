@@ -67,15 +67,17 @@ PyObject *sn_function_vertex_areas(PyObject *module, PyObject *arguments)
     return result;
 }
 
-/* apply_detail(cage, fitted, simulated, input or None, result) */
+/* apply_detail(cage, fitted, simulated, input or None, interpolation, result) */
 PyObject *sn_function_apply_detail(PyObject *module, PyObject *arguments)
 {
     PyObject *cage, *objects[4], *result = NULL;
+    const char *interpolation;
     SnBuffer fitted = {0}, simulated = {0}, input = {0}, out = {0};
     SnContext context;
     (void)module;
     sn_context_init(&context);
-    if (!PyArg_ParseTuple(arguments, "OOOOO:apply_detail", &cage, &objects[0], &objects[1], &objects[2], &objects[3]) ||
+    if (!PyArg_ParseTuple(arguments, "OOOOsO:apply_detail", &cage, &objects[0], &objects[1], &objects[2], &interpolation,
+                          &objects[3]) ||
         sn_cage_type_check(cage) < 0) {
         return NULL;
     }
@@ -89,7 +91,9 @@ PyObject *sn_function_apply_detail(PyObject *module, PyObject *arguments)
         SnStatus status;
         Py_BEGIN_ALLOW_THREADS
         status = sn_detail_apply(&context, mesh, embedding, fitted.view.buf, simulated.view.buf,
-                                 input.open ? input.view.buf : NULL, out.view.buf);
+                                 input.open ? input.view.buf : NULL,
+                                 strcmp(interpolation, "phong") == 0 ? SN_INTERPOLATION_PHONG : SN_INTERPOLATION_LINEAR,
+                                 out.view.buf);
         Py_END_ALLOW_THREADS
         if (sn_errors_check(status, &context) == 0) {
             result = Py_None;

@@ -7,7 +7,7 @@ static PyMethodDef functions[] = {
     {"use_errors", sn_errors_use, METH_VARARGS, "use_errors(bad_input, out_of_memory, cancelled, numeric_failure)"},
     {"vertex_areas", sn_function_vertex_areas, METH_VARARGS, "vertex_areas(positions, triangles, areas) -> size of the mesh"},
     {"apply_detail", sn_function_apply_detail, METH_VARARGS,
-     "apply_detail(cage, fitted, simulated, input or None, result): the surface of a simulated cage"},
+     "apply_detail(cage, fitted, simulated, input or None, \"linear\" or \"phong\", result): the surface of a simulated cage"},
     {"spread_weights", sn_function_spread_weights, METH_VARARGS,
      "spread_weights(cage, areas, weights, result): from surface weights, NaN where nothing is painted, to all cage vertices"},
     {"set_threads", sn_function_set_threads, METH_O, "set_threads(count): 0 for as many as there are cores"},

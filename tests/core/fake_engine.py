@@ -82,7 +82,7 @@ class FakeEnricher:
         return fitted + amount * (simulated - fitted)
 
     def carrier(self, passenger: Any, fitted: Any) -> Any:
-        return SimpleNamespace(surface=lambda fitted, moved, sampled: sampled + (moved - fitted).mean(axis=0))
+        return SimpleNamespace(surface=lambda fitted, moved, sampled, how: sampled + (moved - fitted).mean(axis=0))
 
     def surface(self, fitted: Any, simulated: Any, sampled: Any, amount: float = 1.0) -> Any:
         offset = amount * (simulated - fitted).mean(axis=0)

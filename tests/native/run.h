@@ -130,7 +130,8 @@ cleanup:
 
 static inline SnStatus run_draw(SnContext *context, Run *run)
 {
-    return sn_detail_apply(context, &run->cage, &run->embedding, run->fitted[1], run->state.positions, run->frames[1], run->result);
+    return sn_detail_apply(context, &run->cage, &run->embedding, run->fitted[1], run->state.positions, run->frames[1],
+                           SN_INTERPOLATION_LINEAR, run->result);
 }
 
 /* From the cage to the result. */

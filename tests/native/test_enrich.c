@@ -7,6 +7,8 @@
 #include "method/enrich.h"
 #include "method/fit.h"
 
+static const SnInterpolation LINEAR = SN_INTERPOLATION_LINEAR, PHONG = SN_INTERPOLATION_PHONG;
+
 typedef struct Ball {
     SnContext context;
     Shape shape;
@@ -207,7 +209,7 @@ static void everything_followed_is_the_input_to_the_bit(void)
     size_t inside = b.cage.vertex_count - summary.followed_vertices; /* vertices of tets without surface */
     CHECK(summary.followed_vertices > b.cage.vertex_count / 2);
     double *result = SN_NEW(&b.context, b.t, double), *input = posed(&b, b.shape.positions, b.t, 0.1, 0.1, 0.1);
-    CHECK(sn_detail_apply(&b.context, &b.cage, &b.embedding, end, state.positions, input, result) == SN_OK);
+    CHECK(sn_detail_apply(&b.context, &b.cage, &b.embedding, end, state.positions, input, LINEAR, result) == SN_OK);
     CHECK(scene_same_bits(result, input, b.t));
     CHECK(inside == 0 || scene_distance(state.positions, end, b.n) < 0.05);
     sn_state_clear(&state);
@@ -278,7 +280,8 @@ static void half_followed_is_exact_there_and_free_elsewhere(void)
         SnState state = one_frame(&b, &settings, &summary, &end);
         CHECK(summary.followed_vertices > 0 && summary.free_tets > 0 && summary.free_tets <= b.cage.tet_count);
         double *result = SN_NEW(&b.context, b.t, double), *input = posed(&b, b.shape.positions, b.t, 0.1, 0.1, 0.1);
-        CHECK(sn_detail_apply(&b.context, &b.cage, &b.embedding, end, state.positions, input, result) == SN_OK);
+        CHECK(sn_detail_apply(&b.context, &b.cage, &b.embedding, end, state.positions, input, scheme ? PHONG : LINEAR, result) ==
+              SN_OK);
         int exact = 1;
         double furthest = 0.0;
         for (size_t k = 0; k < b.t; k++) {
@@ -316,7 +319,7 @@ static void young_given_by_hand_is_used(void)
     ball_clear(&b);
 }
 
-static void detail_is_the_identity_where_nothing_was_added(void)
+static void detail_is_the_identity_where_nothing_was_added(SnInterpolation how)
 {
     Ball b;
     uint64_t random = 1;
@@ -330,7 +333,7 @@ static void detail_is_the_identity_where_nothing_was_added(void)
         for (size_t k = 0; k < b.t; k++) {
             input[k] = 100.0 * scene_signed(&random);
         }
-        CHECK(sn_detail_apply(&b.context, &b.cage, &b.embedding, fitted, fitted, input, result) == SN_OK);
+        CHECK(sn_detail_apply(&b.context, &b.cage, &b.embedding, fitted, fitted, input, how, result) == SN_OK);
         CHECK(scene_same_bits(result, input, b.t));
     }
     sn_release(fitted);
@@ -339,7 +342,7 @@ static void detail_is_the_identity_where_nothing_was_added(void)
     ball_clear(&b);
 }
 
-static void detail_turns_with_the_cage_and_is_left_out_on_demand(void)
+static void detail_turns_with_the_cage_and_is_left_out_on_demand(SnInterpolation how)
 {
     Ball b;
     ball_init(&b);
@@ -349,11 +352,11 @@ static void detail_turns_with_the_cage_and_is_left_out_on_demand(void)
         input[k] += 0.05 * sin((double)k); /* what the cage cannot carry */
     }
     double *expected = posed(&b, input, b.t, 1.2, 2.0, 0.0);
-    CHECK(sn_detail_apply(&b.context, &b.cage, &b.embedding, fitted, turned, input, result) == SN_OK);
+    CHECK(sn_detail_apply(&b.context, &b.cage, &b.embedding, fitted, turned, input, how, result) == SN_OK);
     CHECK(scene_distance(result, expected, b.t) < 1e-12);
-    CHECK(sn_detail_apply(&b.context, &b.cage, &b.embedding, fitted, turned, NULL, result) == SN_OK);
+    CHECK(sn_detail_apply(&b.context, &b.cage, &b.embedding, fitted, turned, NULL, how, result) == SN_OK);
     sn_embedding_apply(&b.embedding, &b.cage, turned, expected);
-    CHECK(scene_same_bits(result, expected, b.t));
+    CHECK(scene_distance(result, expected, b.t) < 1e-12);
     sn_release(fitted);
     sn_release(turned);
     sn_release(input);
@@ -362,7 +365,7 @@ static void detail_turns_with_the_cage_and_is_left_out_on_demand(void)
     ball_clear(&b);
 }
 
-static void detail_stays_bounded_on_flat_fits(void)
+static void detail_stays_bounded_on_flat_fits(SnInterpolation how)
 {
     Ball b;
     uint64_t random = 2;
@@ -376,13 +379,48 @@ static void detail_stays_bounded_on_flat_fits(void)
         for (size_t k = 0; k < b.n; k++) {
             simulated[k] = fitted[k] + 0.05 * scene_signed(&random);
         }
-        CHECK(sn_detail_apply(&b.context, &b.cage, &b.embedding, fitted, simulated, b.shape.positions, result) == SN_OK);
+        CHECK(sn_detail_apply(&b.context, &b.cage, &b.embedding, fitted, simulated, b.shape.positions, how, result) == SN_OK);
         CHECK(scene_distance(result, b.shape.positions, b.t) < 4.0);
     }
     sn_release(fitted);
     sn_release(simulated);
     sn_release(result);
     ball_clear(&b);
+}
+
+/* A block bent quadratically: vertices inside are where the field has them, not on the flat of a tet. */
+static void phong_is_right_for_quadratic_motion(void)
+{
+    SnContext context;
+    SnEmbedding embedding = {0};
+    enum { POINTS = 200 };
+    double points[3 * POINTS], input[3 * POINTS], result[3 * POINTS], error[2] = {0};
+    uint64_t random = 5;
+    sn_context_init(&context);
+    SnTetMesh cage = scene_box(&context, 5, 5, 5, 0.2);
+    for (size_t k = 0; k < 3 * POINTS; k++) { /* in the inner cells, whose vertices know their neighbours on all sides */
+        points[k] = 0.4 + 0.2 * check_random(&random);
+    }
+    CHECK(sn_embedding_build(&context, &cage, POINTS, points, &embedding) == SN_OK);
+    double *bent = scene_copy(&context, cage.positions, 3 * cage.vertex_count);
+    for (size_t v = 0; v < cage.vertex_count; v++) {
+        const double *x = cage.positions + 3 * v;
+        bent[3 * v + 2] += 0.3 * x[0] * x[0] - 0.2 * x[0] * x[1];
+    }
+    memcpy(input, points, sizeof input);
+    for (int how = 0; how < 2; how++) {
+        CHECK(sn_detail_apply(&context, &cage, &embedding, cage.positions, bent, input, how ? PHONG : LINEAR, result) == SN_OK);
+        for (size_t k = 0; k < POINTS; k++) {
+            const double *x = points + 3 * k;
+            double expected = x[2] + 0.3 * x[0] * x[0] - 0.2 * x[0] * x[1];
+            error[how] = fmax(error[how], fabs(result[3 * k + 2] - expected));
+        }
+    }
+    printf("  quadratic motion: linear off by %.2g, Phong by %.2g\n", error[0], error[1]);
+    CHECK(error[0] > 1e-3 && error[1] < 1e-12);
+    sn_release(bent);
+    sn_embedding_clear(&embedding);
+    sn_tet_mesh_clear(&cage);
 }
 
 int main(void)
@@ -396,8 +434,12 @@ int main(void)
     nothing_followed_still_swings();
     half_followed_is_exact_there_and_free_elsewhere();
     young_given_by_hand_is_used();
-    detail_is_the_identity_where_nothing_was_added();
-    detail_turns_with_the_cage_and_is_left_out_on_demand();
-    detail_stays_bounded_on_flat_fits();
+    detail_is_the_identity_where_nothing_was_added(LINEAR);
+    detail_is_the_identity_where_nothing_was_added(PHONG);
+    detail_turns_with_the_cage_and_is_left_out_on_demand(LINEAR);
+    detail_turns_with_the_cage_and_is_left_out_on_demand(PHONG);
+    detail_stays_bounded_on_flat_fits(LINEAR);
+    detail_stays_bounded_on_flat_fits(PHONG);
+    phong_is_right_for_quadratic_motion();
     return CHECK_RESULT();
 }

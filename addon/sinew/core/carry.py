@@ -29,10 +29,10 @@ class Carrier:
         if np.median(missed - outside) > _MISSED * float(np.ptp(cage.vertices, axis=0).max()):
             self._cage = cage.bind(passenger.first, fitted)
 
-    def surface(self, fitted: Floats, moved: Floats, sampled: Floats) -> Floats:
+    def surface(self, fitted: Floats, moved: Floats, sampled: Floats, interpolation: str) -> Floats:
         """The passenger (p, 3) on the moved cage; exactly `sampled` where the cage is as it was fitted."""
         if self._rigid is not None:
             return self._rigid.moved(self._cage.interpolate(fitted), self._cage.interpolate(moved), sampled)
         result = np.empty_like(sampled)
-        module.apply_detail(self._cage.native, np.ascontiguousarray(fitted), moved, sampled, result)
+        module.apply_detail(self._cage.native, np.ascontiguousarray(fitted), moved, sampled, interpolation, result)
         return result

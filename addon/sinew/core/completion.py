@@ -27,11 +27,11 @@ class Completion:
         seen[self._untracked] = self._rest[self._untracked]
         return seen
 
-    def apply(self, moved: Floats, result: Floats) -> Floats:
+    def apply(self, moved: Floats, result: Floats, interpolation: str) -> Floats:
         """The surface on the moved cage, given `result` for what has an input."""
         if len(self._untracked):
             completed = np.empty_like(self._rest)
-            module.apply_detail(self._cage.native, self._cage.vertices, moved, self._rest, completed)
+            module.apply_detail(self._cage.native, self._cage.vertices, moved, self._rest, interpolation, completed)
             result[self._untracked] = completed[self._untracked]
         if self._rigid is not None:
             held, after = self._held, self._cage.interpolate(moved)

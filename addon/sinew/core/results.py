@@ -72,8 +72,9 @@ class Results:
             first = self.store.read("fitted", 0)
             self._carriers = [self.shown.carrier(passenger, first) for passenger in self.shot.passengers]
         moved = self.shown.moved(fitted, simulated, amount)
+        how = self.shot.settings.interpolation
         return [
-            self._local(index, carrier.surface(fitted, moved, self.world(index, name)), name)
+            self._local(index, carrier.surface(fitted, moved, self.world(index, name), how), name)
             for carrier, name in zip(self._carriers, names, strict=True)
         ]
 

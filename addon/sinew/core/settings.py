@@ -171,6 +171,12 @@ class Settings:
         True,
         "Keep wrinkles and edges that are finer than the cage. Off smooths noisy scans, and nothing follows exactly",
     )
+    interpolation: str = _setting(
+        "phong",
+        "How the mesh is carried between the corners of the cage: Phong bends it smoothly, so that a coarse cage does "
+        "not show; Linear bends it only where tets meet. Needs no new simulation",
+        choices=("phong", "linear"),
+    )
     smoothing: float = _setting(
         0.002,
         "How calmly the cage follows the mesh: higher evens out a noisy or crumpled animation, as a fraction of size",

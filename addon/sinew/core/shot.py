@@ -18,7 +18,7 @@ Floats = npt.NDArray[np.float64]
 # These say what to bake, not how; the hashes of the input, the fingerprint and the list of passengers speak for them.
 UNBAKED_SETTINGS = ("frame_start", "frame_end", "passengers", "preview_frames", "preview_resolution")
 # These change the result of a simulation, not the simulation; the input's hashes speak for the range.
-RESULT_SETTINGS = ("amount", "maximum_offset", "detail", "follow_after", "follow_after_group")
+RESULT_SETTINGS = ("amount", "maximum_offset", "detail", "interpolation", "follow_after", "follow_after_group")
 _RANGE_SETTINGS = ("frame_start", "frame_end", "follow_group", "spread", "rest_frame", "gravity", "missing_frames")
 # Of no influence on the body's motion; groups count by their weights.
 _OTHER_SETTINGS = (
@@ -113,7 +113,7 @@ class Shot:
     @functools.cached_property
     def _result_key(self) -> list[object]:
         settings = self.settings
-        key: list[object] = [settings.amount, settings.maximum_offset, settings.detail]
+        key: list[object] = [settings.amount, settings.maximum_offset, settings.detail, settings.interpolation]
         if settings.follow_after > 0.0:
             key += [settings.follow_after, "" if self.after is None else stores.hash_arrays(self.after)]
         return key

@@ -86,8 +86,9 @@ class Shown:
         result = np.empty_like(sampled)
         moved = self.moved(fitted, simulated, amount)
         detail = sampled if self.settings.detail else None
-        module.apply_detail(self.cage.native, np.ascontiguousarray(fitted), moved, detail, result)
-        return result if self.completion is None else self.completion.apply(moved, result)
+        how = self.settings.interpolation
+        module.apply_detail(self.cage.native, np.ascontiguousarray(fitted), moved, detail, how, result)
+        return result if self.completion is None else self.completion.apply(moved, result, how)
 
     def carrier(self, passenger: Passenger, fitted: Floats) -> Carrier:
         """What carries a passenger, given the fitted cage of the first sample."""

@@ -261,6 +261,7 @@ class SINEW_PT_advanced(OfSetup, bpy.types.Panel):
         for name in ("balance", "maximum_offset", "smoothing"):
             column.prop(item, name)
         layout.prop(item, "mesher")
+        layout.prop(item, "interpolation")
         column = layout.column(heading="Cage")
         column.prop(item, "separate_parts")
         column.prop(item, "detail")

@@ -1,0 +1,66 @@
+"""How smoothly a coarse cage carries a fine surface."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from bodies import sphere
+from sinew.core.enrich import Enricher
+from sinew.core.settings import Settings
+
+Floats = npt.NDArray[np.float64]
+
+
+def bend(points: Floats, angle: float = 1.2) -> Floats:
+    """Bends what stands upright along an arc, by so many radians a metre."""
+    turn, lever = angle * points[:, 2], 1.0 / angle - points[:, 0]
+    return np.stack([1.0 / angle - lever * np.cos(turn), points[:, 1], lever * np.sin(turn)], axis=1)
+
+
+def kinks(points: Floats, triangles: npt.NDArray[np.int32]) -> Floats:
+    """Angle between the normals of neighbouring triangles, degrees."""
+    sides = np.sort(triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
+    order = np.lexsort(sides.T)
+    a, b, c = np.swapaxes(points[triangles], 0, 1)
+    normals = np.cross(b - a, c - a)
+    normals /= np.linalg.norm(normals, axis=1, keepdims=True)
+    pairs = normals[order.reshape(-1, 2) // 3]  # a closed surface: every side has two triangles
+    return np.degrees(np.arccos(np.clip((pairs[:, 0] * pairs[:, 1]).sum(axis=1), -1.0, 1.0)))
+
+
+def carried(interpolation: str, resolution: int) -> tuple[Floats, Floats, Floats]:
+    """A bent cage's surface, where it should be, and by how much each kink is off."""
+    rest, triangles = sphere(60, 80, (0.35, 0.35, 1.0))
+    rest = rest + np.array([0.0, 0.0, 1.0])
+    settings = Settings(resolution=resolution, interpolation=interpolation, simulate=False)
+    enricher = Enricher(rest, triangles, np.zeros(len(rest)), settings)
+    fitted = enricher.fit(rest).positions
+    surface, truth = enricher.surface(fitted, bend(fitted), rest), bend(rest)
+    return surface, truth, np.abs(kinks(surface, triangles) - kinks(truth, triangles))
+
+
+def test_phong_bends_smoothly_where_linear_breaks_at_cage_faces() -> None:
+    linear, truth, linear_kinks = carried("linear", 8)
+    phong, _, phong_kinks = carried("phong", 8)
+    assert np.percentile(linear_kinks, 95) > 1.5  # degrees: the cage is seen
+    assert np.percentile(phong_kinks, 95) < 0.3 * np.percentile(linear_kinks, 95)
+    linear_off, phong_off = (np.linalg.norm(each - truth, axis=1) for each in (linear, phong))
+    assert np.sqrt(np.mean(phong_off**2)) < 0.5 * np.sqrt(np.mean(linear_off**2))
+    # a third of the cells along each side still does better
+    assert np.percentile(phong_kinks, 95) < np.percentile(carried("linear", 24)[2], 95)
+
+
+@pytest.mark.parametrize("interpolation", ["linear", "phong"])
+def test_what_is_not_moved_is_the_input_to_the_bit(interpolation: str) -> None:
+    rest, triangles = sphere(12, 16)
+    settings = Settings(resolution=6, interpolation=interpolation, simulate=False)
+    enricher = Enricher(rest, triangles, np.zeros(len(rest)), settings)
+    bent = bend(rest, 0.4)
+    fitted = enricher.fit(bent).positions
+    assert (enricher.surface(fitted, fitted, bent) == bent).all()
+    moved = fitted + (rest.mean(axis=0) < fitted) * 0.1  # a part of the cage stays
+    still = (moved == fitted).all(axis=1)[enricher.cage.tets].all(axis=1)[enricher.cage.binding]
+    surface = enricher.surface(fitted, moved, bent)
+    assert still.sum() > 5 and (surface[still] == bent[still]).all()
+    assert np.abs(surface - bent).max() > 0.05
