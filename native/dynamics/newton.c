@@ -129,8 +129,8 @@ static void multiply_matrix(SnNewton *newton, const SnObjective *objective, cons
 static double evaluate(SnNewton *newton, const SnObjective *objective, const double *x, double *residual)
 {
     const SnAssembly *assembly = newton->assembly;
-    double sum = objective->elastic_scale * sn_tet_elements_energy_gradient(newton->elements, objective->rest, x, newton->partial,
-                                                                            residual ? newton->element_gradients : NULL);
+    double sum = objective->elastic_scale * sn_tet_elements_damped_energy(newton->elements, objective->rest, objective->viscosity, x,
+                                                                          newton->partial, residual ? newton->element_gradients : NULL);
     if (residual != NULL) {
         sn_assembly_gather_gradient(assembly, newton->element_gradients, newton->gradient);
     }
@@ -171,7 +171,7 @@ static void assemble_hessian(SnNewton *newton, const SnObjective *objective, con
 {
     const SnAssembly *assembly = newton->assembly;
     const SnBlockPattern *pattern = &assembly->pattern;
-    sn_tet_elements_derivatives(newton->elements, objective->rest, x, newton->element_gradients, newton->element_stiffness);
+    sn_tet_elements_damped_stiffness(newton->elements, objective->rest, objective->viscosity, x, newton->element_stiffness);
     sn_assembly_gather_stiffness(assembly, newton->element_stiffness, newton->values);
     for (size_t k = 0; k < pattern->value_count; k++) {
         newton->values[k] = objective->elastic_scale * newton->values[k] + (objective->matrix ? objective->matrix[k] : 0.0);

@@ -3,8 +3,8 @@
 
      E(x) = sum_i d_i/2 |x_i - y_i|² - f·(x - y) + 1/2 (x - c)ᵀ B (x - c) + Psi(x)
 
-   over the free vertices: inertia and driving force are the diagonal d with its targets y, damping and surface data the fixed
-   matrix B around c, loads f, and Psi the elastic energy. */
+   over the free vertices: inertia and driving force are the diagonal d with its targets y, surface data the fixed matrix B around
+   c, loads f, and Psi the elastic energy with the potential of internal damping. */
 #ifndef SN_DYNAMICS_NEWTON_H
 #define SN_DYNAMICS_NEWTON_H
 
@@ -17,6 +17,7 @@ typedef struct SnObjective {
     const SnTetElements *elements;
     const double *rest;     /* inverse rest matrices of this step, 9 x tets */
     double elastic_scale;   /* factor of Psi */
+    const SnViscosity *viscosity; /* or null */
     const double *diagonal; /* vertex_count */
     const double *targets;  /* vertex_count x 3 */
     const double *loads;    /* vertex_count x 3, or null */

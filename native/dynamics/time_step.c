@@ -3,7 +3,8 @@
    Implicit Euler: τ = h, p = x_n, v̂ = v_n. TR-BDF2 (methods, section 1): τ = (1 - 1/√2) h;
      stage 1 ends at t + 2τ: p = x_n + τ v_n, v̂ = v_n + τ M⁻¹ F_n;
      stage 2 ends at t + h:  p = c₁ x_a - c₀ x_n, v̂ = c₁ v_a - c₀ v_n.
-   D = αM + βK with the projected K at the start of the step, α and β times the scales of the world. */
+   D = αM + βK, α and β times the scales of the world, where K is the stiffness of small strains, turned as the shape that the stage
+   is expected to end in (SnViscosity): with the shape at the start of the step the scheme would be of first order. */
 #include "dynamics/time_step.h"
 
 #include "base/memory.h"
@@ -21,10 +22,10 @@ struct SnStepper {
     const SnWorld *world;
     SnStepSettings settings;
     SnNewton *newton;
-    double *element_gradients, *element_stiffness;
+    double *element_gradients;
+    double *energies;                  /* of chunks of elements */
     double *rest;                      /* 9 x tets: rest matrices of the stage */
-    double *stiffness;                 /* K at the start of the step, on the pattern */
-    double *damping;                   /* βK/τ */
+    double *damping_rotations, *damping_centre; /* 9 x tets, see SnViscosity */
     double *pose, *pose_velocity;      /* ū, v̄ at the end of the stage */
     double *pose_begin, *pose_velocity_begin; /* at the start of the step */
     double *force;                     /* F_n */
@@ -51,11 +52,11 @@ SnStatus sn_stepper_create(SnContext *context, const SnWorld *world, const SnSte
     SN_TRY(sn_newton_create(context, &world->elements, &world->assembly, &s->newton));
     SN_TRY(sn_newton_constrain(context, s->newton, &world->averages));
     SN_TRY_NEW(context, s->element_gradients, 12 * world->tet_count, double);
-    SN_TRY_NEW(context, s->element_stiffness, SN_TET_STIFFNESS * world->tet_count, double);
+    SN_TRY_NEW(context, s->energies, sn_tet_elements_partial_count(&world->elements), double);
     SN_TRY_NEW(context, s->rest, 9 * world->tet_count, double);
     SN_TRY_NEW(context, s->left_over, world->tet_count, double);
-    SN_TRY_NEW(context, s->stiffness, world->assembly.pattern.value_count, double);
-    SN_TRY_NEW(context, s->damping, world->assembly.pattern.value_count, double);
+    SN_TRY_NEW(context, s->damping_rotations, 9 * world->tet_count, double);
+    SN_TRY_NEW(context, s->damping_centre, 9 * world->tet_count, double);
     double **vertex_arrays[] = {&s->pose,    &s->pose_velocity,   &s->pose_begin,       &s->pose_velocity_begin,
                                 &s->force,   &s->offset,          &s->predicted,        &s->targets,
                                 &s->centre,  &s->loads,           &s->stage_positions,  &s->stage_velocities,
@@ -78,8 +79,8 @@ void sn_stepper_destroy(SnStepper *s)
         return;
     }
     sn_newton_destroy(s->newton);
-    double *arrays[] = {s->element_gradients, s->element_stiffness, s->rest, s->left_over, s->stiffness, s->damping, s->pose, s->pose_velocity,
-                        s->pose_begin, s->pose_velocity_begin, s->force, s->offset, s->predicted, s->targets, s->centre, s->loads,
+    double *arrays[] = {s->element_gradients, s->energies, s->rest, s->left_over, s->damping_rotations, s->damping_centre, s->pose,
+                        s->pose_velocity, s->pose_begin, s->pose_velocity_begin, s->force, s->offset, s->predicted, s->targets, s->centre, s->loads,
                         s->stage_positions, s->stage_velocities, s->positions, s->velocities, s->pose_gradient, s->acceleration, s->diagonal};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
         sn_release(arrays[k]);
@@ -122,46 +123,39 @@ static void prepare_pose(SnStepper *s, const double *pose)
     }
 }
 
-/* F at the start of the step (what TR-BDF2 builds on), and K (what damping lags), from state and input alone. */
+/* Damping by βK times `rate`, turned as `positions` and relative to `centre`. */
+static SnViscosity set_viscosity(SnStepper *s, double rate, const double *positions, const double *centre)
+{
+    const SnTetElements *elements = &s->world->elements;
+    sn_tet_elements_rotations(elements, s->rest, positions, s->damping_rotations);
+    sn_tet_elements_gradients(elements, s->rest, centre, s->damping_centre);
+    return (SnViscosity){.factor = rate * s->world->damping_stiffness,
+                         .scale = s->world->tet_damping_scale,
+                         .rotations = s->damping_rotations,
+                         .centre = s->damping_centre};
+}
+
+/* F at the start of the step, from state and input alone: what TR-BDF2 builds on. */
 static void evaluate_start(SnStepper *s, const SnState *state)
 {
     const SnWorld *world = s->world;
-    const SnAssembly *assembly = &world->assembly;
     int damped = world->damping_stiffness > 0.0;
-    if (!damped && s->settings.scheme == SN_SCHEME_IMPLICIT_EULER) {
-        return;
-    }
+    SnViscosity viscosity;
     prepare_pose(s, s->pose_begin);
-    sn_tet_elements_derivatives(&world->elements, s->rest, state->positions, s->element_gradients,
-                                damped ? s->element_stiffness : NULL);
-    sn_assembly_gather_gradient(assembly, s->element_gradients, s->force);
-
-    /* the damping force β K (v - v̄) on the free vertices; `targets` and `centre` are free to hold it until the first stage */
-    double *relative = s->targets, *product = s->centre;
-    for (size_t k = 0; k < assembly->unknown_count; k++) {
-        size_t v = (size_t)assembly->vertex[k];
-        for (size_t a = 0; a < 3; a++) {
-            relative[3 * k + a] = state->velocities[3 * v + a] - s->pose_velocity_begin[3 * v + a];
+    if (damped) { /* the state a second ago, had the velocities been those relative to the input */
+        for (size_t k = 0; k < 3 * world->vertex_count; k++) {
+            double velocity = state->velocities[k] - s->pose_velocity_begin[k];
+            s->centre[k] = state->positions[k] - (world->followed[k / 3] ? 0.0 : velocity);
         }
+        viscosity = set_viscosity(s, 1.0, state->positions, s->centre);
     }
-    if (damped) {
-        for (size_t e = 0; e < world->tet_count; e++) {
-            double scale = world->tet_damping_scale[e];
-            for (size_t k = 0; k < SN_TET_STIFFNESS && scale != 1.0; k++) {
-                s->element_stiffness[SN_TET_STIFFNESS * e + k] *= scale;
-            }
-        }
-        sn_assembly_gather_stiffness(assembly, s->element_stiffness, s->stiffness);
-        sn_block_matrix_multiply(&assembly->pattern, s->stiffness, relative, product);
-    }
-    for (size_t k = 0; k < assembly->unknown_count; k++) {
-        size_t v = (size_t)assembly->vertex[k];
-        for (size_t a = 0; a < 3; a++) {
-            size_t at = 3 * v + a;
-            double drag = world->damping_mass * world->damping_scale[v] * world->mass[v] * relative[3 * k + a] +
-                          (damped ? world->damping_stiffness * product[3 * k + a] : 0.0);
-            s->force[at] = s->loads[at] - s->force[at] + world->drive[v] * (s->pose_begin[at] - state->positions[at]) - drag;
-        }
+    (void)sn_tet_elements_damped_energy(&world->elements, s->rest, damped ? &viscosity : NULL, state->positions, s->energies,
+                                        s->element_gradients);
+    sn_assembly_gather_gradient(&world->assembly, s->element_gradients, s->force);
+    for (size_t k = 0; k < 3 * world->vertex_count; k++) {
+        double drag = world->damping_mass * world->damping_scale[k / 3] * world->mass[k / 3];
+        s->force[k] = s->loads[k] - s->force[k] + world->drive[k / 3] * (s->pose_begin[k] - state->positions[k]) -
+                      drag * (state->velocities[k] - s->pose_velocity_begin[k]);
     }
 }
 
@@ -193,7 +187,7 @@ static SnStatus solve_stage(SnContext *context, SnStepper *s, const SnInputCurve
 {
     SnStatus status = SN_OK;
     const SnWorld *world = s->world;
-    double alpha = world->damping_mass, beta = world->damping_stiffness;
+    double alpha = world->damping_mass;
     sn_input_curve_evaluate(curve, fraction, s->pose, s->pose_velocity);
     prepare_pose(s, s->pose);
     for (size_t v = 0; v < world->vertex_count; v++) {
@@ -204,12 +198,13 @@ static SnStatus solve_stage(SnContext *context, SnStepper *s, const SnInputCurve
             s->centre[k] = s->offset[k] + tau * s->pose_velocity[k];
             s->targets[k] = (inertia * s->predicted[k] + drag * s->centre[k] + drive * s->pose[k]) / s->diagonal[v];
             if (world->followed[v]) {
-                positions[k] = s->pose[k];
+                positions[k] = s->centre[k] = s->pose[k];
             }
         }
     }
-    for (size_t k = 0; k < world->assembly.pattern.value_count && beta > 0.0; k++) {
-        s->damping[k] = beta / tau * s->stiffness[k];
+    SnViscosity viscosity = {0};
+    if (world->damping_stiffness > 0.0) {
+        viscosity = set_viscosity(s, 1.0 / tau, positions, s->centre);
     }
     SnObjective objective = {
         .elements = &world->elements,
@@ -218,8 +213,7 @@ static SnStatus solve_stage(SnContext *context, SnStepper *s, const SnInputCurve
         .diagonal = s->diagonal,
         .targets = s->targets,
         .loads = s->loads,
-        .matrix = beta > 0.0 ? s->damping : NULL,
-        .centre = s->centre,
+        .viscosity = viscosity.factor > 0.0 ? &viscosity : NULL,
     };
     SnNewtonSettings newton = {
         .max_rounds = s->settings.newton_rounds > 0 ? s->settings.newton_rounds : MAX_ROUNDS,
@@ -386,8 +380,8 @@ SnStatus sn_stepper_step(SnContext *context, SnStepper *s, const SnInputCurve *c
     double h = (end - begin) * curve->interval;
     size_t bytes = 3 * s->world->vertex_count * sizeof(double);
     sn_input_curve_evaluate(curve, begin, s->pose_begin, s->pose_velocity_begin);
-    evaluate_start(s, state);
     if (s->settings.scheme == SN_SCHEME_TR_BDF2) {
+        evaluate_start(s, state);
         SN_TRY(tr_bdf2(context, s, curve, begin, end, h, state, report));
         if (energy_rose(s, state)) {
             report->fallbacks++;

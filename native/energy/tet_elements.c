@@ -17,6 +17,9 @@
 #define STRETCH_MIN 0.3
 #define STRETCH_MAX 3.0
 
+/* A function that is not inlined into its SN_HOT caller would be compiled for the baseline alone. */
+#define INLINE static inline __attribute__((always_inline))
+
 SnStatus sn_tet_elements_init(SnContext *context, const SnTetMesh *mesh, const SnEnergy *energy, SnTetElements *elements)
 {
     SnStatus status = SN_OK;
@@ -73,10 +76,23 @@ typedef struct Batch {
     SnLanes mu, lambda;
 } Batch;
 
-static inline void load_batch(const SnTetElements *elements, const double *rest, const double *positions, size_t begin, size_t end,
+/* The nine components of a batch's tets, from an array 9 x count. */
+INLINE void load_components(const double *from, size_t count, const Batch *batch, SnLanes out[9])
+{
+    for (size_t k = 0; k < 9; k++) {
+        if (batch->used == SN_LANES) {
+            memcpy(out[k], from + k * count + batch->tet[0], sizeof out[k]);
+            continue;
+        }
+        for (int lane = 0; lane < SN_LANES; lane++) {
+            out[k][lane] = from[k * count + batch->tet[lane]];
+        }
+    }
+}
+
+INLINE void load_batch(const SnTetElements *elements, const double *rest, const double *positions, size_t begin, size_t end,
                               Batch *batch)
 {
-    size_t count = elements->count;
     batch->used = end - begin < SN_LANES ? (int)(end - begin) : SN_LANES;
     for (int lane = 0; lane < SN_LANES; lane++) {
         size_t e = begin + (size_t)(lane < batch->used ? lane : batch->used - 1);
@@ -86,10 +102,10 @@ static inline void load_batch(const SnTetElements *elements, const double *rest,
         batch->lambda[lane] = elements->lambda[e];
         sn_mat3_edges(positions, elements->tets + 4 * e, edges);
         for (int k = 0; k < 9; k++) {
-            batch->b[k][lane] = rest[(size_t)k * count + e];
             batch->f[k][lane] = edges[k]; /* edges for now */
         }
     }
+    load_components(rest, elements->count, batch, batch->b);
     for (int row = 0; row < 3; row++) {
         for (int lane = 0; lane < SN_LANES; lane++) {
             double x = batch->f[3 * row][lane], y = batch->f[3 * row + 1][lane], z = batch->f[3 * row + 2][lane];
@@ -102,7 +118,7 @@ static inline void load_batch(const SnTetElements *elements, const double *rest,
 }
 
 /* Density of the energy and, with `stress`, its derivative by F: straight from F where the energy can, else by its stretches. */
-static inline void batch_stress(const SnEnergy *energy, const Batch *batch, SnLanes density, SnLanes stress[9])
+INLINE void batch_stress(const SnEnergy *energy, const Batch *batch, SnLanes density, SnLanes stress[9])
 {
     SnLanes u[9], sigma[3], v[9];
     SnStretchDerivatives d;
@@ -123,9 +139,53 @@ static inline void batch_stress(const SnEnergy *energy, const Batch *batch, SnLa
     }
 }
 
+/* Lamé parameters of the damping in each lane. */
+INLINE void damping_moduli(const SnViscosity *viscosity, const Batch *batch, SnLanes mu, SnLanes lambda)
+{
+    for (int lane = 0; lane < SN_LANES; lane++) {
+        double factor = viscosity->factor * (viscosity->scale != NULL ? viscosity->scale[batch->tet[lane]] : 1.0);
+        mu[lane] = factor * batch->mu[lane];
+        lambda[lane] = factor * batch->lambda[lane];
+    }
+}
+
+/* Adds density and stress of the damping: with e = sym(Rᵀ (F - C)), mu |e|² + lambda/2 (tr e)² and R (2 mu e + lambda tr e). */
+INLINE void add_damping_stress(const SnViscosity *viscosity, size_t count, const Batch *batch, SnLanes density, SnLanes stress[9])
+{
+    SnLanes r[9], c[9], mu, lambda;
+    load_components(viscosity->rotations, count, batch, r);
+    load_components(viscosity->centre, count, batch, c);
+    damping_moduli(viscosity, batch, mu, lambda);
+    for (int i = 0; i < SN_LANES; i++) {
+        double m[9], e[6];
+        for (int k = 0; k < 9; k++) {
+            m[k] = batch->f[k][i] - c[k][i];
+        }
+#define ENTRY(row, column) (r[row][i] * m[column] + r[3 + (row)][i] * m[3 + (column)] + r[6 + (row)][i] * m[6 + (column)])
+        e[0] = ENTRY(0, 0);
+        e[1] = ENTRY(1, 1);
+        e[2] = ENTRY(2, 2);
+        e[3] = 0.5 * (ENTRY(1, 2) + ENTRY(2, 1));
+        e[4] = 0.5 * (ENTRY(0, 2) + ENTRY(2, 0));
+        e[5] = 0.5 * (ENTRY(0, 1) + ENTRY(1, 0));
+#undef ENTRY
+        double trace = e[0] + e[1] + e[2];
+        double squares = e[0] * e[0] + e[1] * e[1] + e[2] * e[2] + 2.0 * (e[3] * e[3] + e[4] * e[4] + e[5] * e[5]);
+        density[i] += mu[i] * squares + 0.5 * lambda[i] * trace * trace;
+        double pressure = lambda[i] * trace, twice = 2.0 * mu[i];
+        for (int row = 0; row < 3; row++) {
+            double x = r[3 * row][i], y = r[3 * row + 1][i], z = r[3 * row + 2][i];
+            stress[3 * row][i] += pressure * x + twice * (x * e[0] + y * e[5] + z * e[4]);
+            stress[3 * row + 1][i] += pressure * y + twice * (x * e[5] + y * e[1] + z * e[3]);
+            stress[3 * row + 2][i] += pressure * z + twice * (x * e[4] + y * e[3] + z * e[2]);
+        }
+    }
+}
+
 typedef struct EnergyJob {
     const SnTetElements *elements;
     const double *rest, *positions;
+    const SnViscosity *viscosity;
     double *partial, *gradients;
 } EnergyJob;
 
@@ -139,6 +199,9 @@ SN_HOT static void sum_energy(void *data, size_t chunk, size_t begin, size_t end
         SnLanes density, stress[9], gradient[12], volume;
         load_batch(job->elements, job->rest, job->positions, first, end, &batch);
         batch_stress(job->elements->energy, &batch, density, stress);
+        if (job->viscosity != NULL) {
+            add_damping_stress(job->viscosity, job->elements->count, &batch, density, stress);
+        }
         for (int lane = 0; lane < SN_LANES; lane++) {
             volume[lane] = volumes[batch.tet[lane]];
         }
@@ -187,7 +250,13 @@ double sn_tet_elements_energy(const SnTetElements *elements, const double *rest,
 double sn_tet_elements_energy_gradient(const SnTetElements *elements, const double *rest, const double *positions, double *partial,
                                        double *gradients)
 {
-    EnergyJob job = {elements, rest, positions, partial, gradients};
+    return sn_tet_elements_damped_energy(elements, rest, NULL, positions, partial, gradients);
+}
+
+double sn_tet_elements_damped_energy(const SnTetElements *elements, const double *rest, const SnViscosity *viscosity,
+                                     const double *positions, double *partial, double *gradients)
+{
+    EnergyJob job = {elements, rest, positions, viscosity, partial, gradients};
     double sum = 0.0;
     sn_parallel_for(elements->count, CHUNK, sum_energy, &job);
     for (size_t chunk = 0; chunk < sn_tet_elements_partial_count(elements); chunk++) {
@@ -197,7 +266,7 @@ double sn_tet_elements_energy_gradient(const SnTetElements *elements, const doub
 }
 
 /* c[i] = Vᵀ b_i for the vertices 1..3; vertex 0 is minus their sum. Row i of the inverse rest matrix is the gradient of vertex i + 1. */
-static inline void rotate_gradients(const Batch *batch, const SnLanes v[9], SnLanes c[3][3])
+INLINE void rotate_gradients(const Batch *batch, const SnLanes v[9], SnLanes c[3][3])
 {
     for (int i = 0; i < 3; i++) {
         for (int a = 0; a < 3; a++) {
@@ -209,7 +278,7 @@ static inline void rotate_gradients(const Batch *batch, const SnLanes v[9], SnLa
     }
 }
 
-static inline void batch_gradients(const SnLanes u[9], const SnLanes c[3][3], const SnLanes stress[3], SnLanes gradient[4][3])
+INLINE void batch_gradients(const SnLanes u[9], const SnLanes c[3][3], const SnLanes stress[3], SnLanes gradient[4][3])
 {
     for (int row = 0; row < 3; row++) {
         for (int i = 0; i < 3; i++) {
@@ -226,7 +295,7 @@ static inline void batch_gradients(const SnLanes u[9], const SnLanes c[3][3], co
 }
 
 /* Block (i, j) of vertices 1..3: U B Uᵀ. `stretch` is projected, p and q as in the comment at the top. */
-static inline void batch_block(const SnLanes u[9], const SnLanes ci[3], const SnLanes cj[3], const SnLanes stretch[6],
+INLINE void batch_block(const SnLanes u[9], const SnLanes ci[3], const SnLanes cj[3], const SnLanes stretch[6],
                                const SnLanes p[3], const SnLanes q[3], SnLanes block[9])
 {
     SnLanes b[9], ub[9];
@@ -264,26 +333,59 @@ static inline void batch_block(const SnLanes u[9], const SnLanes ci[3], const Sn
     }
 }
 
-/* All ten blocks: those of vertices 1..3 directly, those of vertex 0 as minus the sums of rows (rigid shifts cost nothing). */
-static inline void batch_stiffness(const SnLanes u[9], const SnLanes c[3][3], const SnLanes stretch[6], const SnLanes p[3],
-                                   const SnLanes q[3], SnLanes blocks[SN_TET_BLOCKS][9])
+/* Places of the blocks of vertices (i+1, j+1), j <= i, and of (i+1, 0). */
+static const int BLOCK[3][3] = {{2, 0, 0}, {4, 5, 0}, {7, 8, 9}};
+static const int FIRST_BLOCK[3] = {1, 3, 6};
+
+/* Adds the damping to the blocks of vertices 1..3: with g_i = R b_i, mu (b_i·b_j I + g_j g_iᵀ) + lambda g_i g_jᵀ. */
+INLINE void add_damping_blocks(const SnViscosity *viscosity, size_t count, const Batch *batch, SnLanes blocks[SN_TET_BLOCKS][9])
 {
-    static const int place[3][3] = {{2, 0, 0}, {4, 5, 0}, {7, 8, 9}}; /* of (i+1, j+1), j <= i */
-    static const int first[3] = {1, 3, 6};                            /* of (i+1, 0) */
-    for (int i = 0; i < 3; i++) {
-        for (int j = 0; j <= i; j++) {
-            batch_block(u, c[i], c[j], stretch, p, q, blocks[place[i][j]]);
+    SnLanes r[9], mu, lambda;
+    load_components(viscosity->rotations, count, batch, r);
+    damping_moduli(viscosity, batch, mu, lambda);
+    for (int lane = 0; lane < SN_LANES; lane++) {
+        double g[3][3];
+        for (int k = 0; k < 9; k++) {
+            int i = 3 * (k / 3), j = 3 * (k % 3);
+            g[k / 3][k % 3] = r[j][lane] * batch->b[i][lane] + r[j + 1][lane] * batch->b[i + 1][lane] +
+                              r[j + 2][lane] * batch->b[i + 2][lane];
+        }
+        for (int i = 0; i < 3; i++) {
+            for (int j = 0; j <= i; j++) {
+                double product = batch->b[3 * i][lane] * batch->b[3 * j][lane] + batch->b[3 * i + 1][lane] * batch->b[3 * j + 1][lane] +
+                                 batch->b[3 * i + 2][lane] * batch->b[3 * j + 2][lane];
+                for (int k = 0; k < 9; k++) {
+                    blocks[BLOCK[i][j]][k][lane] += mu[lane] * ((k % 4 == 0 ? product : 0.0) + g[j][k / 3] * g[i][k % 3]) +
+                                                    lambda[lane] * g[i][k / 3] * g[j][k % 3];
+                }
+            }
         }
     }
+}
+
+/* The blocks of vertices 1..3. */
+INLINE void batch_stiffness(const SnLanes u[9], const SnLanes c[3][3], const SnLanes stretch[6], const SnLanes p[3],
+                                   const SnLanes q[3], SnLanes blocks[SN_TET_BLOCKS][9])
+{
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j <= i; j++) {
+            batch_block(u, c[i], c[j], stretch, p, q, blocks[BLOCK[i][j]]);
+        }
+    }
+}
+
+/* The blocks of vertex 0: minus the sums of rows, because rigid shifts cost nothing. */
+INLINE void complete_blocks(SnLanes blocks[SN_TET_BLOCKS][9])
+{
     for (int i = 0; i < 3; i++) {
         for (int k = 0; k < 9; k++) {
             int transposed = 3 * (k % 3) + k / 3;
             for (int lane = 0; lane < SN_LANES; lane++) {
                 double sum = 0.0;
                 for (int j = 0; j < 3; j++) {
-                    sum += j <= i ? blocks[place[i][j]][k][lane] : blocks[place[j][i]][transposed][lane];
+                    sum += j <= i ? blocks[BLOCK[i][j]][k][lane] : blocks[BLOCK[j][i]][transposed][lane];
                 }
-                blocks[first[i]][k][lane] = -sum;
+                blocks[FIRST_BLOCK[i]][k][lane] = -sum;
             }
         }
     }
@@ -297,6 +399,7 @@ static inline void batch_stiffness(const SnLanes u[9], const SnLanes c[3][3], co
 typedef struct DerivativeJob {
     const SnTetElements *elements;
     const double *rest, *positions;
+    const SnViscosity *viscosity;
     double *gradients, *stiffness;
 } DerivativeJob;
 
@@ -313,7 +416,7 @@ SN_HOT static void compute_derivatives(void *data, size_t chunk, size_t begin, s
         job->elements->energy->derivatives((const SnLanes *)sigma, batch.mu, batch.lambda, &d);
         rotate_gradients(&batch, (const SnLanes *)v, c);
         batch_gradients((const SnLanes *)u, (const SnLanes(*)[3])c, (const SnLanes *)d.stress, gradient);
-        for (int lane = 0; lane < batch.used; lane++) {
+        for (int lane = 0; lane < batch.used && job->gradients != NULL; lane++) {
             double volume = job->elements->volume[batch.tet[lane]];
             double *out = job->gradients + 12 * batch.tet[lane];
             for (int k = 0; k < 12; k++) {
@@ -332,6 +435,10 @@ SN_HOT static void compute_derivatives(void *data, size_t chunk, size_t begin, s
         }
         batch_stiffness((const SnLanes *)u, (const SnLanes(*)[3])c, (const SnLanes *)d.stretch, (const SnLanes *)p,
                         (const SnLanes *)q, blocks);
+        if (job->viscosity != NULL) {
+            add_damping_blocks(job->viscosity, job->elements->count, &batch, blocks);
+        }
+        complete_blocks(blocks);
         for (int lane = 0; lane < batch.used; lane++) {
             double volume = job->elements->volume[batch.tet[lane]];
             double *out = job->stiffness + SN_TET_STIFFNESS * batch.tet[lane];
@@ -345,13 +452,57 @@ SN_HOT static void compute_derivatives(void *data, size_t chunk, size_t begin, s
 void sn_tet_elements_derivatives(const SnTetElements *elements, const double *rest, const double *positions,
                                  double *gradients, double *stiffness)
 {
-    DerivativeJob job = {elements, rest, positions, gradients, stiffness};
-    EnergyJob gradient_alone = {elements, rest, positions, NULL, gradients};
+    DerivativeJob job = {elements, rest, positions, NULL, gradients, stiffness};
+    EnergyJob gradient_alone = {elements, rest, positions, NULL, NULL, gradients};
     if (stiffness == NULL) {
         sn_parallel_for(elements->count, CHUNK, sum_energy, &gradient_alone);
     } else {
         sn_parallel_for(elements->count, CHUNK, compute_derivatives, &job);
     }
+}
+
+void sn_tet_elements_damped_stiffness(const SnTetElements *elements, const double *rest, const SnViscosity *viscosity,
+                                      const double *positions, double *stiffness)
+{
+    DerivativeJob job = {elements, rest, positions, viscosity, NULL, stiffness};
+    sn_parallel_for(elements->count, CHUNK, compute_derivatives, &job);
+}
+
+typedef struct GradientJob {
+    const SnTetElements *elements;
+    const double *rest, *positions;
+    double *out;
+    int rotations_alone;
+} GradientJob;
+
+SN_HOT static void compute_gradients(void *data, size_t chunk, size_t begin, size_t end)
+{
+    GradientJob *job = data;
+    (void)chunk;
+    for (size_t start = begin; start < end; start += SN_LANES) {
+        Batch batch;
+        SnLanes rotation[9], stretch[6];
+        load_batch(job->elements, job->rest, job->positions, start, end, &batch);
+        if (job->rotations_alone) {
+            sn_batch3_polar((const SnLanes *)batch.f, rotation, stretch);
+        }
+        for (size_t k = 0; k < 9; k++) {
+            memcpy(job->out + k * job->elements->count + start, job->rotations_alone ? rotation[k] : batch.f[k],
+                   (size_t)batch.used * sizeof(double));
+        }
+    }
+}
+
+void sn_tet_elements_gradients(const SnTetElements *elements, const double *rest, const double *positions, double *gradients)
+{
+    GradientJob job = {elements, rest, positions, gradients, 0};
+    sn_parallel_for(elements->count, CHUNK, compute_gradients, &job);
+}
+
+void sn_tet_elements_rotations(const SnTetElements *elements, const double *rest, const double *positions, double *rotations)
+{
+    GradientJob job = {elements, rest, positions, rotations, 1};
+    sn_parallel_for(elements->count, CHUNK, compute_gradients, &job);
 }
 
 typedef struct PoseJob {

@@ -36,6 +36,27 @@ double sn_tet_elements_energy_gradient(const SnTetElements *elements, const doub
                                        double *gradients);
 size_t sn_tet_elements_partial_count(const SnTetElements *elements);
 
+/* Internal damping: a tet resists the rate of its strain with `factor` times the elasticity of small strains, in axes that turn with
+   it. So the damping matrix is factor K at rest and turns with the body, swings of any size decay alike, and no rotation is resisted.
+   As a potential of positions x it is the elastic energy of the strain sym(Rᵀ (F(x) - C)). Not owned. */
+typedef struct SnViscosity {
+    double factor;
+    const double *scale;     /* count: of the factor in each tet; null: 1 */
+    const double *rotations; /* 9 x count (component major), row-major: R */
+    const double *centre;    /* 9 x count: C, deformation gradients where there is no strain */
+} SnViscosity;
+
+/* Deformation gradients F of all tets, and the rotations of their polar decomposition; 9 x count each. */
+void sn_tet_elements_gradients(const SnTetElements *elements, const double *rest, const double *positions, double *gradients);
+void sn_tet_elements_rotations(const SnTetElements *elements, const double *rest, const double *positions, double *rotations);
+
+/* As sn_tet_elements_energy_gradient (gradients may be null) and the stiffness of sn_tet_elements_derivatives, with the potential of
+   the damping (null: none) included. */
+double sn_tet_elements_damped_energy(const SnTetElements *elements, const double *rest, const SnViscosity *viscosity,
+                                     const double *positions, double *partial, double *gradients);
+void sn_tet_elements_damped_stiffness(const SnTetElements *elements, const double *rest, const SnViscosity *viscosity,
+                                      const double *positions, double *stiffness);
+
 /* Per tet: gradient of the energy (count x 12, N), and when `stiffness` is not null its projected Hessian
    (count x SN_TET_STIFFNESS, N/m). */
 void sn_tet_elements_derivatives(const SnTetElements *elements, const double *rest, const double *positions,

@@ -21,7 +21,8 @@ sys.path[:0] = [str(ROOT / "addon"), str(ROOT / "examples"), str(ROOT / "tests" 
 import studies  # noqa: E402
 from building import reset_scene  # noqa: E402
 
-BLUE, ORANGE, GREY, BLACK = (0.1, 0.3, 0.8), (0.9, 0.4, 0.05), (0.75, 0.75, 0.75), (0.1, 0.1, 0.1)
+BLUE, ORANGE, GREEN = (0.1, 0.3, 0.8), (0.9, 0.4, 0.05), (0.05, 0.5, 0.1)
+GREY, BLACK = (0.75, 0.75, 0.75), (0.1, 0.1, 0.1)
 SIDE = 4.0  # of a plot, in units of the scene
 # name, sizes, errors, expected order, colour
 Line = tuple[str, list[float], list[float], int, tuple[float, float, float]]
@@ -114,6 +115,8 @@ def main() -> None:
         (name, steps, [studies.swing_error(scheme, n) for n in counts], expected, color)
         for name, scheme, expected, color in schemes
     ]
+    damped = [studies.swing_error("tr_bdf2", n, 0.02) for n in counts]
+    swings.append(("TR-BDF2, damped strain", steps, damped, 2, GREEN))
     plot(0.0, "A soft bar swings: error of the end, metres", "seconds a step", swings)
     across = [1, 2, 4, 8]
     cells = [studies.WIDTH / n for n in across]

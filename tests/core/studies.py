@@ -45,26 +45,28 @@ def exact_stretch() -> tuple[float, float]:
     return DENSITY * LENGTH**2 / (2 * YOUNG), (DENSITY * WIDTH) ** 2 * LENGTH**3 / (3 * YOUNG)
 
 
-def swing(scheme: str, steps: int) -> Floats:
-    """A soft bar falls from rest under gravity and swings far: where it is after that time, in so many steps."""
+def swing(scheme: str, steps: int, damping: float = 0.0) -> Floats:
+    """A soft bar falls from rest under gravity and swings far: where it is after that time, in so many steps.
+
+    `damping` is that of the strain, in seconds."""
     vertices, tets = box_tets((8, 2, 2), (1.0, 0.25, 0.25))
     held = (vertices[:, 0] < 1e-9).astype(np.int32)
-    world = module.World(vertices, tets, held, 1e5, 0.3, DENSITY, "neo_hookean", (0.0, 0.0, -9.81), 1.0)
+    world = module.World(vertices, tets, held, 1e5, 0.3, DENSITY, "neo_hookean", (0.0, 0.0, -9.81), 1.0, damping)
     positions, velocities = vertices.copy(), np.zeros_like(vertices)
     world.step(positions, velocities, SECONDS / steps, steps, scheme, 0, 1e-11)
     return positions
 
 
 @cache
-def swing_limit() -> Floats:
+def swing_limit(damping: float = 0.0) -> Floats:
     """Where the steps converge to: Richardson's extrapolation of second order."""
-    fine, finer = swing("tr_bdf2", 1280), swing("tr_bdf2", 2560)
+    fine, finer = swing("tr_bdf2", 1280, damping), swing("tr_bdf2", 2560, damping)
     return finer + (finer - fine) / 3
 
 
-def swing_error(scheme: str, steps: int) -> float:
+def swing_error(scheme: str, steps: int, damping: float = 0.0) -> float:
     """Largest error of a vertex, metres."""
-    return float(np.linalg.norm(swing(scheme, steps) - swing_limit(), axis=1).max())
+    return float(np.linalg.norm(swing(scheme, steps, damping) - swing_limit(damping), axis=1).max())
 
 
 def order(sizes: list[float], errors: list[float]) -> float:

@@ -77,9 +77,10 @@ def test_a_damped_spring_converges_to_its_closed_form_with_the_right_order(schem
 
 
 @pytest.mark.parametrize(("scheme", "expected"), (("implicit_euler", 1.0), ("tr_bdf2", 2.0)))
-def test_a_large_swing_converges_with_the_order_of_the_scheme(scheme: str, expected: float) -> None:
+@pytest.mark.parametrize("damping", (0.0, 0.02))
+def test_a_large_swing_converges_with_the_order_of_the_scheme(damping: float, scheme: str, expected: float) -> None:
     counts = [80, 160, 320]
-    errors = [studies.swing_error(scheme, n) for n in counts]
+    errors = [studies.swing_error(scheme, n, damping) for n in counts]
     assert studies.order([1 / n for n in counts], errors) == pytest.approx(expected, abs=0.1)
 
 

@@ -207,6 +207,110 @@ static void stiffness_matches_finite_differences_of_the_forces(void)
     }
 }
 
+/* Forces and energy of the damping alone at x: what it adds to the elastic ones. `viscosity`'s arrays are set here. */
+static double damping_at(SnContext *context, const Scene *scene, const double *shape, const double *centre, SnViscosity *viscosity,
+                         const double *x, double *force)
+{
+    const SnTetElements *elements = &scene->world.elements;
+    const double *rest = elements->inverse_rest;
+    double *gradients = SN_NEW(context, 12 * elements->count, double), *elastic = SN_NEW(context, 12 * elements->count, double);
+    double *r = SN_NEW(context, 9 * elements->count, double), *c = SN_NEW(context, 9 * elements->count, double), partial[4];
+    sn_tet_elements_rotations(elements, rest, shape, r);
+    sn_tet_elements_gradients(elements, rest, centre, c);
+    viscosity->rotations = r;
+    viscosity->centre = c;
+    double energy = sn_tet_elements_damped_energy(elements, rest, viscosity, x, partial, gradients) -
+                    sn_tet_elements_energy_gradient(elements, rest, x, partial, elastic);
+    for (size_t k = 0; k < 12 * elements->count; k++) {
+        gradients[k] -= elastic[k];
+    }
+    sn_assembly_gather_gradient(&scene->world.assembly, gradients, force);
+    sn_release(gradients);
+    sn_release(elastic);
+    return energy;
+}
+
+/* In the rest shape, however it has turned, the damping matrix is a multiple of the stiffness. */
+static void damping_is_the_stiffness_of_small_strains_and_turns_with_the_body(void)
+{
+    SnContext context;
+    sn_context_init(&context);
+    Scene scene = scene_bar(&context, 3, 0, 100.0, &sn_energy_neo_hookean);
+    const SnBlockPattern *pattern = &scene.world.assembly.pattern;
+    double *turned = SN_NEW(&context, scene.n, double), *force = SN_NEW(&context, scene.n, double);
+    double *x = scrambled(&context, &scene, 6, 0.03), *centre = scrambled(&context, &scene, 7, 0.02), product = 0.0;
+    double *offset = SN_NEW(&context, scene.n, double), *expected = SN_NEW(&context, scene.n, double);
+    for (size_t v = 0; v < scene.n / 3; v++) {
+        const double *from = scene.mesh.positions + 3 * v;
+        turned[3 * v] = cos(1.2) * from[0] - sin(1.2) * from[2] + 3.0;
+        turned[3 * v + 1] = from[1];
+        turned[3 * v + 2] = sin(1.2) * from[0] + cos(1.2) * from[2];
+    }
+    double *values = scene_stiffness(&context, &scene, turned);
+    SnViscosity viscosity = {.factor = 0.7};
+    double energy = damping_at(&context, &scene, turned, centre, &viscosity, x, force);
+    for (size_t k = 0; k < scene.n; k++) {
+        offset[k] = x[k] - centre[k];
+    }
+    sn_block_matrix_multiply(pattern, values, offset, expected);
+    double largest = 0.0, worst = 0.0;
+    for (size_t k = 0; k < scene.n; k++) {
+        largest = fmax(largest, fabs(expected[k]));
+        worst = fmax(worst, fabs(force[k] - 0.7 * expected[k]));
+        product += 0.5 * offset[k] * force[k];
+    }
+    CHECK(largest > 0.0 && worst < 1e-11 * largest);
+    CHECK_NEAR(energy, product, 1e-11 * product);
+    sn_release((double *)viscosity.rotations);
+    sn_release((double *)viscosity.centre);
+    sn_release(turned);
+    sn_release(force);
+    sn_release(x);
+    sn_release(centre);
+    sn_release(offset);
+    sn_release(expected);
+    sn_release(values);
+    scene_clear(&scene);
+}
+
+/* In any shape and with any scales it is a quadratic form, whose matrix is what it adds to the stiffness. */
+static void damping_adds_its_own_stiffness(void)
+{
+    SnContext context;
+    sn_context_init(&context);
+    Scene scene = scene_bar(&context, 3, 0, 100.0, &sn_energy_neo_hookean);
+    const SnTetElements *elements = &scene.world.elements;
+    const SnAssembly *assembly = &scene.world.assembly;
+    double *shape = scrambled(&context, &scene, 8, 0.05), *x = scrambled(&context, &scene, 9, 0.02);
+    double *scale = SN_NEW(&context, elements->count, double), *force = SN_NEW(&context, scene.n, double);
+    double *stiffness = SN_NEW(&context, SN_TET_STIFFNESS * elements->count, double);
+    double *values = scene_stiffness(&context, &scene, x), *damped = SN_NEW(&context, assembly->pattern.value_count, double);
+    double *offset = SN_NEW(&context, scene.n, double), *expected = SN_NEW(&context, scene.n, double), largest = 0.0;
+    for (size_t e = 0; e < elements->count; e++) {
+        scale[e] = 0.5 * (double)(e % 4);
+    }
+    SnViscosity viscosity = {.factor = 2.0, .scale = scale};
+    (void)damping_at(&context, &scene, shape, scene.mesh.positions, &viscosity, x, force);
+    sn_tet_elements_damped_stiffness(elements, elements->inverse_rest, &viscosity, x, stiffness);
+    sn_assembly_gather_stiffness(assembly, stiffness, damped);
+    for (size_t k = 0; k < assembly->pattern.value_count; k++) {
+        damped[k] -= values[k];
+    }
+    for (size_t k = 0; k < scene.n; k++) {
+        offset[k] = x[k] - scene.mesh.positions[k];
+        largest = fmax(largest, fabs(force[k]));
+    }
+    sn_block_matrix_multiply(&assembly->pattern, damped, offset, expected);
+    CHECK(largest > 0.0 && scene_distance(force, expected, scene.n) < 1e-11 * largest);
+    sn_release((double *)viscosity.rotations);
+    sn_release((double *)viscosity.centre);
+    double *arrays[] = {shape, x, scale, force, stiffness, values, damped, offset, expected};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
+        sn_release(arrays[k]);
+    }
+    scene_clear(&scene);
+}
+
 static void stiffness_is_semi_definite_however_folded(void)
 {
     static const double AMPLITUDES[] = {0.05, 0.3, 10.0};
@@ -431,6 +535,8 @@ int main(void)
     rest_has_no_energy_and_is_the_lowest();
     forces_match_finite_differences_of_the_energy();
     stiffness_matches_finite_differences_of_the_forces();
+    damping_is_the_stiffness_of_small_strains_and_turns_with_the_body();
+    damping_adds_its_own_stiffness();
     stiffness_is_semi_definite_however_folded();
     kept_pose_has_no_force();
     pose_that_is_not_kept_changes_nothing();
