@@ -12,6 +12,7 @@
 #define STRONGEST 0.999    /* driven vertices stay below this: tan grows without bound */
 #define STEP_ANGLE 0.55    /* radians of the jiggle's phase in one substep: 1 % in frequency with TR-BDF2 */
 #define MAX_SUBSTEPS 64
+#define HELD 1e6            /* drive ratio of an animated weight of 1: what follows exactly, but for the projection at its frame */
 #define BONE 1000.0         /* times as stiff as the flesh around it */
 #define UNTANGLE_ROUNDS 40
 #define UNTANGLE_KEEP 0.7
@@ -21,7 +22,15 @@ struct SnEnrich {
     SnEnrichSummary summary;
     SnWorld world;
     SnStepper *stepper;
-    double *cage_weights;  /* cage vertices */
+    double *cage_weights;  /* cage vertices, as painted at rest */
+    /* Only where weights are animated: */
+    const SnTetMesh *cage;
+    const SnEmbedding *embedding;
+    double *areas;         /* surface vertices */
+    double *cage_follow;   /* cage vertices; null where the surface decides everywhere */
+    double *weights_begin, *weights_end; /* cage vertices */
+    unsigned char *held_begin, *held_end; /* cage vertices: what follows exactly at the ends of the interval */
+    double *pose;          /* cage vertices x 3 */
     double *pose_velocity; /* cage vertices x 3 */
     unsigned char *tangled; /* cage vertices */
 };
@@ -74,9 +83,9 @@ cleanup:
 }
 
 /* Driving stiffness over mass and squared angular frequency: 0 for weight 0, growing without bound towards 1. */
-static double drive_ratio(const SnEnrich *enrich, size_t vertex, double balance)
+static double drive_ratio(double painted, double balance)
 {
-    double weight = pow(enrich->cage_weights[vertex], balance);
+    double weight = pow(painted, balance);
     return weight > 0.0 ? tan(0.5 * PI * fmin(weight, STRONGEST)) : 0.0;
 }
 
@@ -90,7 +99,7 @@ static SnStatus choose_material(SnContext *context, SnEnrich *enrich, const SnTe
     double main_frequency = 1.0, omega = 2.0 * PI * settings->jiggle;
     SN_TRY_NEW(context, drive, cage->vertex_count, double);
     for (size_t v = 0; v < cage->vertex_count; v++) {
-        drive[v] = drive_ratio(enrich, v, 1.0); /* as painted: balance must change the motion, not the flesh */
+        drive[v] = drive_ratio(enrich->cage_weights[v], 1.0); /* as painted: balance must change the motion, not the flesh */
     }
     SN_TRY(sn_calibration_run(context, cage, settings->poisson, mass, enrich->cage_weights, drive, followed, young,
                               &main_frequency, &enrich->summary.regions));
@@ -178,7 +187,8 @@ static void set_forces(SnEnrich *enrich)
     SnWorld *world = &enrich->world;
     double omega = 2.0 * PI * enrich->summary.frequency;
     for (size_t v = 0; v < world->vertex_count; v++) {
-        world->drive[v] = world->followed[v] ? 0.0 : world->mass[v] * omega * omega * drive_ratio(enrich, v, settings->balance);
+        double ratio = drive_ratio(enrich->cage_weights[v], settings->balance);
+        world->drive[v] = world->followed[v] ? 0.0 : world->mass[v] * omega * omega * ratio;
     }
     memcpy(world->gravity, settings->gravity, sizeof world->gravity);
     world->keep_pose = settings->keep_pose;
@@ -200,6 +210,31 @@ static int choose_substeps(const SnEnrich *enrich)
     }
     double angle = 2.0 * PI * enrich->summary.frequency * settings->interval;
     return (int)fmin(fmax(ceil(angle / STEP_ANGLE), 1.0), MAX_SUBSTEPS);
+}
+
+/* What an animated body needs to find its weights anew. Nothing of it is eliminated: what follows now may be free later. */
+static SnStatus prepare_animated(SnContext *context, SnEnrich *enrich, const SnTetMesh *cage, const SnEmbedding *embedding,
+                                 const double *areas, const double *cage_follow, unsigned char *followed)
+{
+    SnStatus status = SN_OK;
+    enrich->cage = cage;
+    enrich->embedding = embedding;
+    SN_TRY_NEW(context, enrich->areas, embedding->vertex_count, double);
+    SN_TRY_NEW(context, enrich->weights_begin, cage->vertex_count, double);
+    SN_TRY_NEW(context, enrich->weights_end, cage->vertex_count, double);
+    SN_TRY_NEW(context, enrich->held_begin, cage->vertex_count, unsigned char);
+    SN_TRY_NEW(context, enrich->held_end, cage->vertex_count, unsigned char);
+    SN_TRY_NEW(context, enrich->pose, 3 * cage->vertex_count, double);
+    memcpy(enrich->areas, areas, embedding->vertex_count * sizeof *areas);
+    memcpy(enrich->weights_begin, enrich->cage_weights, cage->vertex_count * sizeof *areas);
+    memcpy(enrich->weights_end, enrich->cage_weights, cage->vertex_count * sizeof *areas);
+    if (cage_follow != NULL) {
+        SN_TRY_NEW(context, enrich->cage_follow, cage->vertex_count, double);
+        memcpy(enrich->cage_follow, cage_follow, cage->vertex_count * sizeof *cage_follow);
+    }
+    memset(followed, 0, cage->vertex_count);
+cleanup:
+    return status;
 }
 
 SnStatus sn_enrich_create(SnContext *context, const SnTetMesh *cage, const SnEmbedding *embedding, const double *areas,
@@ -227,6 +262,12 @@ SnStatus sn_enrich_create(SnContext *context, const SnTetMesh *cage, const SnEmb
     SN_TRY(choose_material(context, enrich, cage, mass, followed, young));
     SN_TRY(scale_material(context, cage, embedding, areas, paint, settings, vertices, tets, young, mass));
     SN_TRY(sn_context_advance(context, 2));
+    for (size_t v = 0; v < cage->vertex_count; v++) {
+        enrich->summary.followed_vertices += followed[v];
+    }
+    if (settings->animated) {
+        SN_TRY(prepare_animated(context, enrich, cage, embedding, areas, paint->cage_follow, followed));
+    }
     SN_TRY(sn_world_init(context, cage, settings->energy, young, settings->poisson, mass, followed, &enrich->world));
     SN_TRY(set_regions(context, enrich, cage, embedding, areas, paint, vertices, tets));
     set_forces(enrich);
@@ -237,9 +278,6 @@ SnStatus sn_enrich_create(SnContext *context, const SnTetMesh *cage, const SnEmb
     enrich->summary.substeps = choose_substeps(enrich);
     enrich->summary.free_tets = enrich->world.tet_count;
     enrich->summary.young_min = INFINITY;
-    for (size_t v = 0; v < cage->vertex_count; v++) {
-        enrich->summary.followed_vertices += followed[v];
-    }
     for (size_t e = 0; e < enrich->world.tet_count; e++) {
         double modulus = young[enrich->world.source_tets[e]];
         enrich->summary.young_min = fmin(enrich->summary.young_min, modulus);
@@ -265,8 +303,13 @@ void sn_enrich_destroy(SnEnrich *enrich)
     }
     sn_stepper_destroy(enrich->stepper);
     sn_world_clear(&enrich->world);
-    sn_release(enrich->cage_weights);
-    sn_release(enrich->pose_velocity);
+    double *arrays[] = {enrich->cage_weights, enrich->areas, enrich->cage_follow, enrich->weights_begin, enrich->weights_end,
+                        enrich->pose,         enrich->pose_velocity};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
+        sn_release(arrays[k]);
+    }
+    sn_release(enrich->held_begin);
+    sn_release(enrich->held_end);
     sn_release(enrich->tangled);
     sn_release(enrich);
 }
@@ -294,6 +337,47 @@ const double *sn_enrich_cage_weights(const SnEnrich *enrich)
 const SnWorld *sn_enrich_world(const SnEnrich *enrich)
 {
     return &enrich->world;
+}
+
+SnStatus sn_enrich_follow(SnContext *context, SnEnrich *enrich, const double *begin, const double *end)
+{
+    SnStatus status = SN_OK;
+    size_t count = enrich->world.vertex_count;
+    SnEnrichPaint paint = {.follow = begin, .cage_follow = enrich->cage_follow};
+    memset(enrich->weights_begin, 0, count * sizeof *begin);
+    memset(enrich->weights_end, 0, count * sizeof *end);
+    memset(enrich->held_begin, 0, count);
+    memset(enrich->held_end, 0, count);
+    SN_TRY(find_weights(context, enrich->cage, enrich->embedding, enrich->areas, &paint, enrich->weights_begin,
+                        enrich->held_begin));
+    paint.follow = end;
+    SN_TRY(find_weights(context, enrich->cage, enrich->embedding, enrich->areas, &paint, enrich->weights_end, enrich->held_end));
+cleanup:
+    return status;
+}
+
+/* Animated weights at a fraction of the interval. */
+static void set_drive(SnEnrich *enrich, double fraction)
+{
+    SnWorld *world = &enrich->world;
+    double omega = 2.0 * PI * enrich->summary.frequency;
+    for (size_t v = 0; v < world->vertex_count; v++) {
+        double weight = enrich->weights_begin[v] + fraction * (enrich->weights_end[v] - enrich->weights_begin[v]);
+        double ratio = weight >= SN_WEIGHT_EXACT ? HELD : drive_ratio(weight, enrich->settings.balance);
+        world->drive[v] = world->mass[v] * omega * omega * ratio;
+    }
+}
+
+/* What follows exactly at a fraction of the interval is there, to the bit. */
+static void hold(SnEnrich *enrich, const SnInputCurve *curve, double fraction, SnState *state)
+{
+    sn_input_curve_evaluate(curve, fraction, enrich->pose, enrich->pose_velocity);
+    for (size_t k = 0; k < 3 * enrich->world.vertex_count; k++) {
+        if (enrich->held_end[k / 3] && (enrich->held_begin[k / 3] || fraction == 1.0)) {
+            state->positions[k] = enrich->pose[k];
+            state->velocities[k] = enrich->pose_velocity[k];
+        }
+    }
 }
 
 /* Signed volume of a tet over its volume at rest. */
@@ -343,7 +427,13 @@ SnStatus sn_enrich_advance(SnContext *context, SnEnrich *enrich, const SnInputCu
     sn_stepper_forget(enrich->stepper); /* so that every frame is a checkpoint */
     for (int k = 0; k < substeps; k++) {
         double begin = (double)k / substeps, end = k + 1 == substeps ? 1.0 : (double)(k + 1) / substeps;
+        if (enrich->settings.animated) {
+            set_drive(enrich, end);
+        }
         SN_TRY(sn_stepper_step(context, enrich->stepper, curve, begin, end, state, report));
+        if (enrich->settings.animated) {
+            hold(enrich, curve, end, state);
+        }
     }
     sn_input_curve_evaluate(curve, 1.0, NULL, enrich->pose_velocity);
     *repaired = untangle(enrich, curve->end, enrich->pose_velocity, state);

@@ -23,6 +23,7 @@ typedef struct SnEnrichSettings {
     int newton_rounds;        /* 0: until converged */
     SnScheme scheme;
     const SnEnergy *energy;
+    int animated;             /* follow weights change: sn_enrich_follow tells them before each interval */
     /* What multiplies stiffness, damping, density and Keep Pose where their regions are painted 1. */
     double stiffness_painted, damping_painted, density_painted, keep_pose_painted;
 } SnEnrichSettings;
@@ -48,7 +49,7 @@ typedef struct SnEnrichSummary {
 
 typedef struct SnEnrich SnEnrich;
 
-/* `areas` weigh the surface vertices. Cage must outlive it; the paint is copied. */
+/* `areas` weigh the surface vertices. Cage and embedding must outlive it; the paint is copied. */
 SnStatus sn_enrich_create(SnContext *context, const SnTetMesh *cage, const SnEmbedding *embedding, const double *areas,
                           const SnEnrichPaint *paint, const SnEnrichSettings *settings, SnEnrich **enrich);
 void sn_enrich_destroy(SnEnrich *enrich);
@@ -56,6 +57,9 @@ SnEnrichSummary sn_enrich_summary(const SnEnrich *enrich);
 
 /* Acceleration (cage vertices x 3, m/s²) of outer forces beside gravity, from now on; null is none. */
 void sn_enrich_push(SnEnrich *enrich, const double *acceleration);
+
+/* The follow weights (surface vertices) at the begin and the end of the next interval; `animated` must be set. */
+SnStatus sn_enrich_follow(SnContext *context, SnEnrich *enrich, const double *begin, const double *end);
 
 /* Weights of the cage vertices (0..1, 1 = followed), for pictures and tests. */
 const double *sn_enrich_cage_weights(const SnEnrich *enrich);

@@ -15,6 +15,7 @@ typedef struct Enrich {
     PyObject *cage;
     SnEnrich *enrich;
     double interval;
+    int animated;
 } Enrich;
 
 static void enrich_dealloc(PyObject *object)
@@ -46,7 +47,7 @@ static PyObject *enrich_new(PyTypeObject *type, PyObject *arguments, PyObject *k
     static char *names[] = {"cage",     "areas",     "follow",  "jiggle",        "settle",  "young",
                             "poisson",  "density",   "damping_mass", "damping_stiffness", "keep_pose", "balance",
                             "gravity",  "interval",  "size",    "substeps",      "newton_rounds", "scheme",
-                            "energy",   "monitor",   "cage_follow", "regions",   "painted", NULL};
+                            "energy",   "monitor",   "cage_follow", "regions",   "painted", "animated", NULL};
     PyObject *cage, *area_object, *follow_object, *monitor = Py_None, *cage_follow = Py_None;
     PyObject *regions[REGIONS] = {Py_None, Py_None, Py_None, Py_None, Py_None};
     const char *scheme_name = "tr_bdf2", *energy_name = "neo_hookean";
@@ -55,12 +56,12 @@ static PyObject *enrich_new(PyTypeObject *type, PyObject *arguments, PyObject *k
     SnEnrichPaint paint = {0};
     SnContext own, *context;
     Enrich *self = NULL;
-    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "OOO|$ddddddddd(ddd)ddiissOO(OOOOO)(dddd):Enrich", names, &cage, &area_object,
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "OOO|$ddddddddd(ddd)ddiissOO(OOOOO)(dddd)p:Enrich", names, &cage, &area_object,
                                      &follow_object, &s.jiggle, &s.settle, &s.young, &s.poisson, &s.density, &s.damping_mass,
                                      &s.damping_stiffness, &s.keep_pose, &s.balance, &s.gravity[0], &s.gravity[1], &s.gravity[2],
                                      &s.interval, &s.size, &s.substeps, &s.newton_rounds, &scheme_name, &energy_name, &monitor, &cage_follow,
                                      &regions[0], &regions[1], &regions[2], &regions[3], &regions[4], &s.stiffness_painted,
-                                     &s.damping_painted, &s.density_painted, &s.keep_pose_painted)) {
+                                     &s.damping_painted, &s.density_painted, &s.keep_pose_painted, &s.animated)) {
         return NULL;
     }
     context = sn_monitor_context(monitor, &own);
@@ -94,6 +95,7 @@ static PyObject *enrich_new(PyTypeObject *type, PyObject *arguments, PyObject *k
         Py_INCREF(cage);
         self->cage = cage;
         self->interval = s.interval;
+        self->animated = s.animated;
         Py_BEGIN_ALLOW_THREADS
         status = sn_enrich_create(context, sn_cage_type_mesh(cage), embedding, areas.view.buf, &paint, &s, &self->enrich);
         Py_END_ALLOW_THREADS
@@ -162,6 +164,39 @@ static PyObject *enrich_advance(PyObject *object, PyObject *arguments)
     return result;
 }
 
+/* follow(begin, end): animated weights of the surface vertices for the next interval. */
+static PyObject *enrich_follow(PyObject *object, PyObject *arguments)
+{
+    Enrich *self = (Enrich *)object;
+    PyObject *begin_object, *end_object, *result = NULL;
+    SnBuffer begin = {0}, end = {0};
+    Py_ssize_t vertices = (Py_ssize_t)sn_cage_type_embedding(self->cage)->vertex_count;
+    SnContext context;
+    sn_context_init(&context);
+    if (!PyArg_ParseTuple(arguments, "OO:follow", &begin_object, &end_object)) {
+        return NULL;
+    }
+    if (!self->animated) {
+        PyErr_SetString(PyExc_TypeError, "the weights of this simulation are not animated");
+        return NULL;
+    }
+    if (sn_buffer_read_doubles(begin_object, "begin", vertices, 1, &begin) == 0 &&
+        sn_buffer_check_finite(&begin, "the follow weights", 1) == 0 &&
+        sn_buffer_read_doubles(end_object, "end", vertices, 1, &end) == 0 &&
+        sn_buffer_check_finite(&end, "the follow weights", 1) == 0) {
+        SnStatus status;
+        Py_BEGIN_ALLOW_THREADS
+        status = sn_enrich_follow(&context, self->enrich, begin.view.buf, end.view.buf);
+        Py_END_ALLOW_THREADS
+        if (sn_errors_check(status, &context) == 0) {
+            result = Py_NewRef(Py_None);
+        }
+    }
+    sn_buffer_close(&begin);
+    sn_buffer_close(&end);
+    return result;
+}
+
 /* cage_weights(out): the weight of every cage vertex. */
 static PyObject *enrich_cage_weights(PyObject *object, PyObject *out)
 {
@@ -190,6 +225,7 @@ int sn_enrich_type_add(PyObject *module)
         {"advance", enrich_advance, METH_VARARGS,
          "advance(before, begin, end, after, positions, velocities, acceleration=None) -> (rounds, unconverged, fallbacks, inverted, "
          "repaired): one interval, in place."},
+        {"follow", enrich_follow, METH_VARARGS, "follow(begin, end): animated weights of the surface vertices for the next interval."},
         {"cage_weights", enrich_cage_weights, METH_O, "cage_weights(out): the weight of every cage vertex."},
         {"summary", enrich_summary, METH_NOARGS, "Numbers about material, followed vertices and substeps."},
         {NULL, NULL, 0, NULL},

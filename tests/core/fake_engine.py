@@ -68,7 +68,7 @@ class FakeEnricher:
         velocities = np.zeros_like(fitted) if fitted_next is None else (fitted_next - fitted) * self.rate
         return SimpleNamespace(positions=fitted.copy(), velocities=velocities)
 
-    def advance(self, state: Any, window: Any) -> Any:
+    def advance(self, state: Any, window: Any, outer: Any = None) -> Any:
         FakeEnricher.steps += 1
         before, here, there, after = window
         ahead = np.zeros_like(there) if after is None else 0.01 * (after - there)

@@ -6,9 +6,12 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from bodies import box_surface, rotation
+from sinew.core import fields
 from sinew.core.cage import build_cage
 from sinew.core.enrich import Enricher, State
+from sinew.core.fields import COLUMNS, make_row, push_of
 from sinew.core.follow import Segment
+from sinew.core.outer import Outer
 from sinew.core.parts import Parts
 from sinew.core.regions import Regions, cage_follow, make_bones
 from sinew.core.settings import Settings
@@ -169,3 +172,49 @@ def test_a_core_thinner_than_the_cage_still_holds(bar: Body) -> None:
     cage = build_cage(bar[0], bar[1], 6)
     follow = cage_follow(cage, np.array([[0.1, 0.12, 0.13, 0.9, 0.12, 0.13, 1e-4]]))
     assert 4 <= np.nansum(follow) < len(cage.vertices)
+
+
+def test_animated_weights_hold_let_go_and_catch_as_the_unanimated_ones_do(bar: Body) -> None:
+    vertices, triangles, _ = bar
+    frames = [vertices @ rotation((0, 1, 0), 0.4 * np.sin(k / 3)).T for k in range(9)]
+    settings = Settings(resolution=8, jiggle=2.0, substeps=2)
+    half = np.clip(1.0 - vertices[:, 0], 0.0, 1.0)
+    results = []
+    for animated in (False, True):
+        enricher = Enricher(vertices, triangles, half, settings.replace({"follow_animated": animated}))
+        fits: list[Floats] = []
+        for frame in frames:
+            fits.append(enricher.fit(frame, fits[-1] if fits else None).positions)
+        padded = [None, *fits, None]
+        state = enricher.begin(fits[0], fits[1])
+        for k in range(len(fits) - 1):
+            outer = Outer(follow=(half, half)) if animated else Outer()
+            state, _step = enricher.advance(state, tuple(padded[k : k + 4]), outer)
+        results.append(state.positions)
+    offset = np.abs(results[0] - fits[-1]).max()
+    assert offset > 0.1
+    assert np.abs(results[1] - results[0]).max() < 1e-3 * offset
+    ones = np.ones(len(vertices))
+    caught, _step = enricher.advance(state, (fits[-3], fits[-2], fits[-1], None), Outer(follow=(half, ones)))
+    assert np.abs(enricher.surface(fits[-1], caught.positions, frames[-1]) - frames[-1]).max() < 1e-12
+
+
+def test_fields_at_both_ends_of_an_interval_are_both_felt_and_drag_only_stops() -> None:
+    field = {
+        "type": "WIND", "shape": "POINT", "falloff_type": "SPHERE", "z_direction": "BOTH", "unit": 1.0,
+        "place": (0.0, 0.0, 0.0), "axis": (0.0, 0.0, 1.0), **dict.fromkeys(COLUMNS[5:], 0.0), "strength": 4.0,
+    }  # fmt: skip
+    blowing, still = np.array([make_row(field)]), np.array([make_row({**field, "strength": 0.0})])
+    points = np.random.default_rng(0).normal(size=(20, 3))
+    rest = np.zeros_like(points)
+    assert np.allclose(push_of(still, blowing, points, rest, 0.04), [0.0, 0.0, 2.0])
+    drag = np.array([make_row({**field, "type": "DRAG", "quadratic_drag": 1e6})])
+    moving = np.random.default_rng(1).normal(size=(20, 3))
+    assert np.allclose(moving + 0.04 * push_of(drag, drag, points, moving, 0.04), 0.0, atol=1e-9)
+
+
+def test_turbulence_is_smooth_and_the_same_everywhere_it_is_computed() -> None:
+    line = np.linspace(0.0, 3.0, 3001)[:, None] * [1.0, 0.7, -0.3]
+    noise = fields._noise(line)
+    assert np.array_equal(noise, np.concatenate([fields._noise(line[:1000]), fields._noise(line[1000:])]))
+    assert 0.2 < np.abs(noise).max() <= 1.0 and np.abs(np.diff(noise)).max() < 0.01

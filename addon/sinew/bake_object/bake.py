@@ -19,6 +19,7 @@ from ..scene import playback, sample, setup
 from .body import FOLLOW_GROUP, follow_in_steps, parts_in_steps, sampler_of
 from .carried import add_passengers, choices_of
 from .marks import frame_range, marks_of
+from .outer import OuterReader
 from .play import detach_strangers, find_previous, play
 from .target import Target, bake_root, sentences
 
@@ -75,7 +76,11 @@ class ObjectBake:
             self._carried = {choice.id: choice.object.name for choice, _ in carried}
             passengers = [passenger for _, passenger in carried]
             self.shot = make_shot(self._sampler, rest, follow, self._used, self.target, self.setup_id, passengers)
-            self.shot = dataclasses.replace(self.shot, is_preview=self.is_preview, **parts)
+            self._outer = OuterReader(self._sampler, self._used, follow)
+            told = tuple(self._sampler.warnings)
+            self.shot = dataclasses.replace(
+                self.shot, is_preview=self.is_preview, fields=self._outer.count, warnings=told, **parts
+            )
             subjects = (self._sampler.body, *self._sampler.passengers)
             self._places = [subject.place for subject in subjects]
             self._base_first = rest.base_first
@@ -97,7 +102,7 @@ class ObjectBake:
     def samples(self) -> Iterator[Sample]:
         """The frames, each when it is asked for."""
         with sentences():
-            yield from samples_of(self._sampler)
+            yield from samples_of(self._sampler, self._outer)
 
     def discard(self) -> None:
         """Takes back what the bake made in the scene, when nothing came of it."""
@@ -243,10 +248,12 @@ def make_shot(
     )
 
 
-def samples_of(sampler: sample.Sampler) -> Iterator[Sample]:
+def samples_of(sampler: sample.Sampler, outer: OuterReader) -> Iterator[Sample]:
     """All samples, missing ones bridged."""
     taken = (
-        Sample(index, positions, matrix, amount, tuple(Carried(*one) for one in carried))
+        Sample(
+            index, positions, matrix, amount, tuple(Carried(*one) for one in carried), outer.fields(), outer.follow()
+        )
         for index, positions, matrix, amount, carried in sampler.frames()
     )
     return bridge(taken, sampler.count) if sampler.missing else taken

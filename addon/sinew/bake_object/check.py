@@ -16,6 +16,7 @@ from ..scene.errors import SceneError
 from .bake import make_shot, samples_of
 from .body import follow_in_steps, parts_in_steps, sampler_of
 from .carried import add_passengers, choices_of
+from .outer import OuterReader
 from .target import Target, bake_root
 
 
@@ -56,7 +57,8 @@ def _check_store(ob: Any, entry: setup.Setup, target: Target, store: Store) -> s
         carried = sample.finished(add_passengers(sampler, choices_of(ob, setup.current_scene(), settings)))
         parts = sample.finished(parts_in_steps(sampler, rest, settings))
         shot = make_shot(sampler, rest, follow, settings, target, entry.id, [passenger for _, passenger in carried])
-        shot = dataclasses.replace(shot, **parts)
+        outer = OuterReader(sampler, settings, follow)
+        shot = dataclasses.replace(shot, fields=outer.count, **parts)
         if len(shot.rest) != manifest.vertices:
             return f'"{ob.name}" has {len(shot.rest)} vertices and its bake {manifest.vertices}: bake again.'
         if shot.samples != manifest.samples or shot.first_frame != manifest.first_frame:
@@ -65,7 +67,7 @@ def _check_store(ob: Any, entry: setup.Setup, target: Target, store: Store) -> s
             return f'The mesh, the follow weights or the settings of "{ob.name}" have changed: bake again.'
         if bakes.entries(shot) != manifest.passengers:
             return f'The passengers of "{ob.name}" have changed: bake again.'
-        changed = baking.check_inputs(store, shot, samples_of(sampler))
+        changed = baking.check_inputs(store, shot, samples_of(sampler, outer))
     if changed is None:
         return None
     frame = shot.first_frame + changed[0] / settings.samples

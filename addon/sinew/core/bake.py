@@ -225,6 +225,8 @@ def _create(root: Path, shot: Shot, identity: str, enricher: Any, build: str) ->
         report={"cage_note": cage.note},  # for the report, should the bake be continued
         passengers=bakes.entries(shot),
         is_preview=shot.is_preview,
+        fields=shot.fields,
+        animated_follow=shot.settings.follow_animated,
     )
     constants = {
         "rest": shot.rest,

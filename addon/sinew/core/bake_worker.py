@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from .beginning import Beginning, Cycle, close_cycle, find_cycle, settle
 from .errors import BadInput
+from .outer import Outer
 from .report import Clock
 from .results import Results
 from .shot import Floats, Sample, Shot, sample_hash
@@ -72,6 +73,10 @@ class Worker:
             self._void(index)
         store.write("input", index, sample.positions)
         store.write("matrix", index, sample.matrix)
+        if store.manifest.fields:
+            store.write("fields", index, sample.fields)
+        if sample.follow is not None:
+            store.write("follow_now", index, sample.follow.reshape(-1, 1))
         store.mark_sampled(index, input_hash)
         store.show_input(index)
         self._available += 1
@@ -144,7 +149,7 @@ class Worker:
                     numbers |= {"cycles": float(beginning.cycles), "seam": beginning.seam}
             else:
                 window = (fitted(index - 2), fitted(index - 1), fitted(index), fitted(index + 1))
-                state, step = self.enricher.advance(self._state_before(index), window)
+                state, step = self.enricher.advance(self._state_before(index), window, self._outer(index))
                 for name in ("restarted", "rounds", "substeps", "repaired", "fallbacks"):
                     numbers[name] = float(getattr(step, name))
         positions = state.positions
@@ -167,6 +172,16 @@ class Worker:
         self._state = index + 1
         self.computed += 1
 
+    def _outer(self, index: int) -> Outer:
+        """What acts beside the input on the way to sample `index`."""
+        manifest, store = self.store.manifest, self.store
+        ends = [max(0, index - 1), index]
+        if self._cycle is not None:
+            ends = [self._cycle.index(index - 1), self._cycle.index(index)]
+        rows = tuple(store.read("fields", i) for i in ends) if manifest.fields else None
+        follow = tuple(store.read("follow_now", i)[:, 0] for i in ends) if manifest.animated_follow else None
+        return Outer(rows, follow)
+
     def _begin(self, index: int) -> Beginning:
         """How the simulation begins: looked for once, also by a bake that is continued, where a cycle asks for it."""
         settings = self.shot.settings
@@ -184,13 +199,13 @@ class Worker:
                 if index > 0 and first is not None and first.numbers.get("gap") == 0.0:
                     self._beginning = Beginning(None)  # found before the interruption, and closed
                 else:
-                    self._beginning = close_cycle(self.enricher, fitted, self._cycle, go_on)
+                    self._beginning = close_cycle(self.enricher, fitted, self._outer, self._cycle, go_on)
                 if self._beginning.gap is not None and index > self._cycle.blended_from:
                     # What is stored there is blended and cannot be continued.
                     self._state = self._cycle.blended_from
                     self.store.void_from(self._state)
             elif index == 0 and settings.start == "settled" and self.shot.samples > 1:
-                self._beginning = settle(self.enricher, fitted, go_on)
+                self._beginning = settle(self.enricher, fitted, self._outer(0), go_on)
             else:
                 second = fitted(1) if self.shot.samples > 1 else None
                 self._beginning = Beginning(self.enricher.begin(fitted(0), second))

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .errors import BadInput
+from .outer import Outer
 
 Floats = npt.NDArray[np.float64]
 Fitted = Callable[[int], Floats]
@@ -71,7 +72,9 @@ def find_cycle(fitted: Fitted, count: int, size: float) -> Cycle:
     return Cycle(count, count)
 
 
-def close_cycle(enricher: Any, fitted: Fitted, cycle: Cycle, go_on: Callable[[], bool]) -> Beginning:
+def close_cycle(
+    enricher: Any, fitted: Fitted, outer: Callable[[int], Outer], cycle: Cycle, go_on: Callable[[], bool]
+) -> Beginning:
     """Simulates cycles until one ends as it began. `go_on` is asked before every step; where it says no, the beginning
     so far comes back and is not to be used."""
 
@@ -85,7 +88,7 @@ def close_cycle(enricher: Any, fitted: Fitted, cycle: Cycle, go_on: Callable[[],
         for i in range(cycle.period):
             if not go_on():
                 return Beginning(state)
-            state, _ = enricher.advance(state, (at(i - 1), at(i), at(i + 1), at(i + 2)))
+            state, _ = enricher.advance(state, (at(i - 1), at(i), at(i + 1), at(i + 2)), outer(i + 1))
         gap = before - state.positions
         seam = float(np.linalg.norm(gap, axis=1).max() / enricher.size)
         if seam < _CLOSED:
@@ -95,12 +98,12 @@ def close_cycle(enricher: Any, fitted: Fitted, cycle: Cycle, go_on: Callable[[],
     for i in range(cycle.period):
         if not go_on():
             return Beginning(state)
-        state, _ = enricher.advance(state, (at(i - 1), at(i), at(i + 1), at(i + 2)))
+        state, _ = enricher.advance(state, (at(i - 1), at(i), at(i + 1), at(i + 2)), outer(i + 1))
     gap = first.positions - state.positions
     return Beginning(first, _MOST_CYCLES, float(np.linalg.norm(gap, axis=1).max() / enricher.size), gap)
 
 
-def settle(enricher: Any, fitted: Fitted, go_on: Callable[[], bool]) -> Beginning:
+def settle(enricher: Any, fitted: Fitted, outer: Outer, go_on: Callable[[], bool]) -> Beginning:
     """Holds the first pose until the flesh has come to rest in it, then moves on with the input."""
     pose = fitted(0)
     state = enricher.begin(pose, pose)
@@ -108,7 +111,7 @@ def settle(enricher: Any, fitted: Fitted, go_on: Callable[[], bool]) -> Beginnin
         if not go_on():
             break
         before = state.positions
-        state, _step = enricher.advance(state, (pose, pose, pose, pose))
+        state, _step = enricher.advance(state, (pose, pose, pose, pose), outer)
         if np.abs(state.positions - before).max() < 1e-5 * enricher.size:
             break
     moving = enricher.begin(pose, fitted(1)).velocities

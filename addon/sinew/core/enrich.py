@@ -17,8 +17,10 @@ import numpy.typing as npt
 from .cage import Cage, build_cage
 from .carry import Carrier
 from .errors import BadInput
+from .fields import push_of
 from .follow import automatic_follow
 from .native import module
+from .outer import NOTHING, Outer
 from .parts import Parts
 from .regions import GROUPS, Regions, cage_follow
 from .settings import Settings
@@ -144,6 +146,7 @@ class Enricher:
             scheme=self.settings.scheme,
             energy=self.settings.energy,
             monitor=monitor,
+            animated=self.settings.follow_animated,
             **self._painted(regions or Regions(), parts),
         )
         self._substeps = self._simulation.summary()["substeps"]
@@ -172,7 +175,7 @@ class Enricher:
         velocities = np.zeros_like(fitted) if fitted_next is None else (fitted_next - fitted) / self.interval
         return State(np.array(fitted), velocities)
 
-    def advance(self, state: State, window: Window) -> tuple[State, Step]:
+    def advance(self, state: State, window: Window, outer: Outer = NOTHING) -> tuple[State, Step]:
         """From frame i to i + 1, with window = (fitted[i-1] or None, fitted[i], fitted[i+1], fitted[i+2] or None)."""
         before, begin, end, after = window
         if self._simulation is None:  # only fitted
@@ -185,8 +188,14 @@ class Enricher:
         if after is not None and self._is_cut(begin, end, after, None):
             after = None
         positions, velocities = np.array(state.positions), np.array(state.velocities)
+        if outer.follow is not None:
+            self._simulation.follow(*(np.ascontiguousarray(weights, np.float64) for weights in outer.follow))
+        push = None
+        if outer.fields is not None:
+            rows, rows_next = outer.fields
+            push = self.settings.fields * push_of(rows, rows_next, positions, velocities, self.interval)
         rounds, unconverged, fallbacks, inverted, repaired = self._simulation.advance(
-            before, begin, end, after, positions, velocities
+            before, begin, end, after, positions, velocities, push
         )
         step = Step(
             rounds=rounds,

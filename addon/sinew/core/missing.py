@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -67,8 +68,10 @@ def _between(before: Sample | None, a: Sample | None, b: Sample, after: Sample |
             matrix(t),
             a.amount + t * (b.amount - a.amount),
             tuple(Carried(where(t).astype(np.float32), turn(t)) for where, turn in carried),
+            a.fields,
+            a.follow,
         )
 
 
 def _at(sample: Sample, index: int) -> Sample:
-    return Sample(index, sample.positions, sample.matrix, sample.amount, sample.carried)
+    return dataclasses.replace(sample, index=index)

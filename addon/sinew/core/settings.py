@@ -76,6 +76,14 @@ class Settings:
         "Vertex group that says what moves: 1 follows the animation exactly, 0 swings freely. Empty is automatic, by "
         "the bones and the thickness of the mesh",
     )
+    follow_animated: bool = _setting(
+        False,
+        "The follow weights are read on every frame, as modifiers and nodes make them there, and multiplied by the "
+        "object property sinew_follow, which can be keyed: flesh may let go and be caught again",
+    )
+    fields: float = _setting(
+        1.0, "How strongly the scene's force fields push the free parts; 0 is not at all", low=0.0, high=100.0
+    )
     track_group: str = _setting(
         "",
         "Vertex group of what the animation is right about; the rest is completed by the flesh around it: inner lips, "

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import functools
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from . import store as stores
+from .fields import no_fields
 from .regions import GROUPS, Regions
 from .settings import Settings
 
@@ -44,6 +45,8 @@ class Sample:
     matrix: Floats
     amount: float = 1.0
     carried: tuple[Carried, ...] = ()  # one for each passenger of the shot
+    fields: Floats = field(default_factory=no_fields)  # (k, WIDTH) the force fields; as many in every sample
+    follow: npt.NDArray[np.float32] | None = None  # (t,) weights where they are animated
 
 
 @dataclass(frozen=True)
@@ -79,6 +82,7 @@ class Shot:
     tracked: npt.NDArray[np.bool_] | None = None  # (t,) which vertices carry input; None: all
     rigid: npt.NDArray[np.int32] | None = None  # (t,) number of the rigid part, -1 for none
     regions: Regions = Regions()
+    fields: int = 0  # how many force fields each sample has
     after: Floats | None = None  # (t,) where the setting follow_after acts; None: everywhere
     is_preview: bool = False
     native: str = ""
@@ -98,7 +102,8 @@ class Shot:
         settings = self.settings.as_dict()
         for key in (*RESULT_SETTINGS, *_RANGE_SETTINGS, *_OTHER_SETTINGS):
             del settings[key]
-        text = json.dumps([stores.SCHEMA, self.native, settings, self.sample_rate, self.gravity, self.first_frame])
+        numbers = [self.sample_rate, self.gravity, self.first_frame, self.fields]
+        text = json.dumps([stores.SCHEMA, self.native, settings, *numbers])
         special = [array for array in (self.tracked, self.rigid) if array is not None]
         painted = self.regions.arrays()
         words = np.frombuffer((text + "".join(painted)).encode(), np.uint8)
@@ -125,7 +130,9 @@ class Shot:
 
 def sample_hash(sample: Sample) -> str:
     """Hash of what the simulation depends on, so neither of the amount nor of passengers."""
-    return stores.hash_arrays(sample.positions, sample.matrix)
+    outer = [sample.fields] if len(sample.fields) else []
+    animated = [] if sample.follow is None else [sample.follow]
+    return stores.hash_arrays(sample.positions, sample.matrix, *outer, *animated)
 
 
 def stored_sample(store: stores.Store, index: int) -> Sample:
@@ -135,4 +142,12 @@ def stored_sample(store: stores.Store, index: int) -> Sample:
         for name in store.result_names[1:]
     )
     amount = float(store.read("amount", index)[0, 0])
-    return Sample(index, store.read("input", index), store.read("matrix", index), amount, carried)
+    return Sample(
+        index,
+        store.read("input", index),
+        store.read("matrix", index),
+        amount,
+        carried,
+        store.read("fields", index) if store.manifest.fields else no_fields(),
+        store.read("follow_now", index)[:, 0] if store.manifest.animated_follow else None,
+    )

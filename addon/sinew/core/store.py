@@ -8,6 +8,7 @@
     input.f32       for each sample the mesh as Blender gave it, local space
     matrix.f64      for each sample the 4x4 matrix from local space to world metres
     amount.f64      for each sample how much of the simulated motion is used, as keyframed
+    fields.f64, follow_now.f32                               the same of force fields and animated weights, if any
     fitted.f64, simulated.f64, velocity.f64                  for each sample the cage, world metres and m/s
     result.pc2      what the Mesh Cache modifier plays
     passenger_<n>*  the same for each mesh that is carried along, and what its modifier plays
@@ -35,7 +36,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from . import disk, pc2
+from . import disk, fields, pc2
 from .errors import StoreError
 
 SCHEMA = 3
@@ -45,6 +46,8 @@ _ID = re.compile(r"[0-9a-f]{16}\Z")
 _MAX_COUNT = 2**31 - 1
 _MAX_SAMPLES = 4_000_000
 _MAX_PASSENGERS = 10_000
+_MAX_FIELDS = 10_000
+_LATER_KEYS = {"fields": 0, "animated_follow": False}  # that older bakes of this schema lack
 _EXTENSIONS = {"<f4": "f32", "<f8": "f64", "<i4": "i32"}
 
 _JSON_TYPES: dict[str, Any] = {
@@ -89,6 +92,8 @@ class Manifest:
     report: dict[str, Any] = field(default_factory=dict)
     passengers: tuple[PassengerEntry, ...] = ()
     is_preview: bool = False
+    fields: int = 0  # force fields in every sample
+    animated_follow: bool = False  # every sample has follow weights
     complete: bool = False
     units: str = "m"
     schema: int = SCHEMA
@@ -104,6 +109,7 @@ class Manifest:
                 f"{path} was written by another version of Sinew (schema {str(data.get('schema'))[:20]}): bake again."
             )
         names = {f.name: str(f.type) for f in dataclasses.fields(Manifest)}
+        data = {**_LATER_KEYS, **data}
         if set(data) != set(names):
             raise StoreError(damaged.format("wrong keys"))
         for name, kind in names.items():
@@ -120,6 +126,8 @@ class Manifest:
             raise StoreError(damaged.format("triangles or samples_per_frame"))
         if not 1e-6 <= data["frame_rate"] <= 1e6 or not _ID.match(data["id"]):
             raise StoreError(damaged.format("frame_rate or id"))
+        if not 0 <= data["fields"] <= _MAX_FIELDS:
+            raise StoreError(damaged.format("fields"))
         for name in ("first_frame", "frame_start", "frame_end"):
             if abs(data[name]) > 2**24:
                 raise StoreError(damaged.format(name))
@@ -376,7 +384,7 @@ class Store:
             mark = other.marks[index]
             if mark is None or mark.data != other.digest(index):
                 return
-            for name in self._slots if alike else _BODY_SLOTS:
+            for name in self._slots if alike else [name for name in self._slots if name in _BODY_SLOTS]:
                 self.write(name, index, other.read(name, index))
             for name in self._headers if alike else ("result",):
                 self.write_result(index, other.read_result(index, name), name)
@@ -506,7 +514,7 @@ class _Slot:
         return math.prod(self.shape) * np.dtype(self.kind).itemsize
 
 
-_BODY_SLOTS = ("input", "matrix", "amount", "fitted", "simulated", "velocity")
+_BODY_SLOTS = ("input", "matrix", "amount", "fields", "follow_now", "fitted", "simulated", "velocity")
 
 
 def _slots(manifest: Manifest) -> dict[str, _Slot]:
@@ -516,6 +524,10 @@ def _slots(manifest: Manifest) -> dict[str, _Slot]:
         "amount": ((1, 1), "<f8"),
         **dict.fromkeys(("fitted", "simulated", "velocity"), ((manifest.cage_vertices, 3), "<f8")),
     }
+    if manifest.fields:
+        shapes["fields"] = ((manifest.fields, fields.WIDTH), "<f8")
+    if manifest.animated_follow:
+        shapes["follow_now"] = ((manifest.vertices, 1), "<f4")
     for index, entry in enumerate(manifest.passengers):
         shapes[f"passenger_{index}_input"] = ((entry.vertices, 3), "<f4")
         shapes[f"passenger_{index}_matrix"] = ((4, 4), "<f8")

@@ -13,12 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from . import compat, stack
+from . import compat, fields, stack
 
 # What each part says when it differs.
 REASONS = {
     "range": "The frame range has changed",
     "scene": "The frame rate, the units or the gravity have changed",
+    "fields": "A force field has changed",
     "modifiers": "The modifiers have changed",
     "mesh": "The mesh has changed",
     "animation": "The animation has changed",
@@ -55,6 +56,7 @@ def take(
         "blender": compat.RELEASE,  # its modifiers have other values
         "range": _hash(*frames),
         "scene": _hash(render.fps, render.fps_base, scene.unit_settings.scale_length, gravity),
+        "fields": _hash(*(part for field in fields.objects(ob) for part in _field(field))),
         "modifiers": _hash(*_modifiers(ob)),
         "mesh": _hash(*_mesh(ob)),
         "animation": _hash(*_animation(ob), *_skin(ob)),
@@ -105,6 +107,15 @@ def _hash(*parts: Any) -> str:
     for part in parts:
         digest.update(part if isinstance(part, bytes) else repr(part).encode())
     return digest.hexdigest()
+
+
+def _field(ob: Any) -> Iterator[Any]:
+    animated = _animated(ob)
+    still = {**fields.read(ob), **{name: getattr(ob.field, name) for name in ("strength", "noise", "seed")}}
+    for name, value in still.items():
+        if f"field.{name}" not in animated and name not in ("place", "axis"):
+            yield name, value
+    yield from _animation(ob)
 
 
 def _passenger(ob: Any, mode: str) -> Iterator[Any]:
@@ -175,7 +186,7 @@ def _owners(ob: Any) -> list[Any]:
     """What the animation of an object depends on: its shape keys, what its modifiers name, its parents, and what
     constraints aim at."""
     owners: list[Any] = [ob]
-    if ob.data.shape_keys is not None:
+    if getattr(ob.data, "shape_keys", None) is not None:
         owners.append(ob.data.shape_keys)
     for owner in owners:  # it grows while it is gone through
         near = [getattr(owner, "parent", None)]

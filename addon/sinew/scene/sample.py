@@ -19,7 +19,9 @@ from .subject import Subject, evaluated_mesh
 
 Floats = npt.NDArray[np.float64]
 
-AMOUNT = "sinew_amount"  # custom property of an object, 0..2: how much of the simulated motion is used
+# Custom properties of an object, 0..2: how much of the simulated motion is used; what multiplies the follow weights.
+AMOUNT = "sinew_amount"
+FOLLOW = "sinew_follow"
 
 
 @dataclass(frozen=True)
@@ -272,11 +274,37 @@ class Sampler:
         weights = yield from _weights(self.body, [name], unpainted)
         return weights[:, 0].astype(np.float64)
 
+    def group_now(self, name: str) -> Floats:
+        """Weights (t,) of a vertex group, or of an attribute that nodes made, on the current frame at our place."""
+        mesh = evaluated_mesh(self.ob)
+        weights = np.zeros(len(mesh.vertices), np.float32)
+        attribute = mesh.attributes.get(name)
+        if attribute is not None and attribute.domain == "POINT" and attribute.data_type == "FLOAT":
+            attribute.data.foreach_get("value", weights)
+        elif name in self.ob.vertex_groups:
+            index = self.ob.vertex_groups[name].index
+            for vertex in mesh.vertices:
+                for element in vertex.groups:
+                    if element.group == index:
+                        weights[vertex.index] = element.weight
+        else:
+            refuse_group(self.ob, name)
+        if not np.isfinite(weights).all():
+            raise SceneError(f'The weights "{name}" of "{self.ob.name}" are not all numbers: check what makes them.')
+        return weights.astype(np.float64)
+
     def _amount(self) -> float:
-        """The object's custom property now, which may be keyframed or driven; 1 without one."""
-        value = self.ob.evaluated_get(bpy.context.evaluated_depsgraph_get()).get(AMOUNT, 1.0)
+        return self._factor(AMOUNT)
+
+    def follow_factor(self) -> float:
+        """What multiplies the follow weights now."""
+        return self._factor(FOLLOW)
+
+    def _factor(self, name: str) -> float:
+        """A custom property of the object now, which may be keyframed or driven; 1 without one."""
+        value = self.ob.evaluated_get(bpy.context.evaluated_depsgraph_get()).get(name, 1.0)
         if not isinstance(value, (int, float)) or not np.isfinite(value):
-            raise SceneError(f'The custom property "{AMOUNT}" of "{self.ob.name}" must be a number from 0 to 2.')
+            raise SceneError(f'The custom property "{name}" of "{self.ob.name}" must be a number from 0 to 2.')
         return min(max(float(value), 0.0), 2.0)
 
 

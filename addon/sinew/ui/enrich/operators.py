@@ -184,6 +184,15 @@ class SINEW_OT_paint_follow_group(bpy.types.Operator):
         return {"FINISHED"} if paint(ob, bake_object.follow_group(ob, properties.settings_of(item))) else {"CANCELLED"}
 
 
+def _may_get_properties(cls: Any, context: Any) -> bool:
+    if not _has_setup(cls, context):
+        return False
+    if context.object.library is not None:
+        cls.poll_message_set("The object is linked: make a library override first")
+        return False
+    return True
+
+
 class SINEW_OT_animate_amount(bpy.types.Operator):
     bl_idname = "sinew.animate_amount"
     bl_label = "Animate Amount"
@@ -192,23 +201,40 @@ class SINEW_OT_animate_amount(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: Any) -> bool:
-        if not _has_setup(cls, context):
-            return False
-        if context.object.library is not None:
-            cls.poll_message_set("The object is linked: make a library override first")
-            return False
-        return True
+        return _may_get_properties(cls, context)
 
     def execute(self, context: Any) -> Any:
-        context.object[sample.AMOUNT] = 1.0
-        limits = context.object.id_properties_ui(sample.AMOUNT)
-        told = "How much of the simulated motion is used"
-        limits.update(min=0.0, max=2.0, soft_max=1.0, default=1.0, description=told)
+        _add_factor(context.object, sample.AMOUNT, "How much of the simulated motion is used")
         return {"FINISHED"}
+
+
+class SINEW_OT_animate_follow(bpy.types.Operator):
+    bl_idname = "sinew.animate_follow"
+    bl_label = "Animate Follow"
+    bl_description = (
+        "Give the object a factor of its follow weights that can be keyframed or driven: at 0 all flesh is free, at 1 "
+        "it follows as painted"
+    )
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        return _may_get_properties(cls, context)
+
+    def execute(self, context: Any) -> Any:
+        _add_factor(context.object, sample.FOLLOW, "What multiplies the follow weights")
+        properties.write(active_item(context), "follow_animated", True)
+        return {"FINISHED"}
+
+
+def _add_factor(ob: Any, name: str, description: str) -> None:
+    ob[name] = 1.0
+    ob.id_properties_ui(name).update(min=0.0, max=2.0, soft_max=1.0, default=1.0, description=description)
 
 
 CLASSES = (
     SINEW_OT_animate_amount,
+    SINEW_OT_animate_follow,
     SINEW_OT_add,
     SINEW_OT_remove,
     SINEW_OT_show,

@@ -170,6 +170,12 @@ class SINEW_PT_follow(OfSetup, bpy.types.Panel):
         row = layout.row(heading="Spread")
         row.prop(item, "spread", text="")
         row.operator("sinew.preview_spread", text="Preview", icon="MOD_SMOOTH")
+        row = layout.row(heading="Animated")
+        row.prop(item, "follow_animated", text="")
+        if item.follow_animated and sample.FOLLOW in ob:
+            _draw_over_time(row, ob, sample.FOLLOW)
+        else:
+            row.operator("sinew.animate_follow", text="Over Time", icon="KEY_HLT")
         column = layout.column(heading="Show")
         column.prop(item, "show_weights", text="Weights")
         error = weights.error_of(item)
@@ -271,6 +277,7 @@ class SINEW_PT_advanced(OfSetup, bpy.types.Panel):
             _draw_group(groups, item, name, context.object)
         _draw_optional(layout, item, "rest_frame")
         _draw_optional(layout, item, "gravity")
+        layout.prop(item, "fields")
 
 
 class SINEW_PT_regions(OfSetup, bpy.types.Panel):
@@ -363,11 +370,15 @@ def _draw_amount(column: Any, item: Any, ob: Any) -> None:
     row = column.row(align=True)
     row.prop(item, "amount", slider=True)
     if sample.AMOUNT in ob:
-        row = column.row()
-        row.use_property_decorate = True  # the dot that sets a key
-        row.prop(ob, f'["{sample.AMOUNT}"]', text="Over Time", slider=True)
+        _draw_over_time(column, ob, sample.AMOUNT)
     else:
         row.operator("sinew.animate_amount", text="", icon="KEY_HLT")
+
+
+def _draw_over_time(layout: Any, ob: Any, name: str) -> None:
+    row = layout.row()
+    row.use_property_decorate = True  # the dot that sets a key
+    row.prop(ob, f'["{name}"]', text="Over Time", slider=True)
 
 
 def _draw_group(layout: Any, item: Any, name: str, ob: Any) -> None:

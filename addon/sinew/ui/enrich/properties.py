@@ -35,6 +35,7 @@ _SOFT = {
     "balance": (0.25, 4.0),
     "preroll": (0, 100),
     "smoothing": (0.0005, 0.02),
+    "fields": (0.0, 2.0),
     "stiffness_painted": (0.1, 10.0),
     "damping_painted": (0.1, 10.0),
     "density_painted": (0.1, 10.0),
@@ -56,6 +57,8 @@ _NAMES = {
     "damping_group": "Damping",
     "density_group": "Density",
     "keep_pose_group": "Keep Pose",
+    "fields": "Force Fields",
+    "follow_animated": "Animated Weights",
     "rigid_group": "Rigid",
     "follow_after_group": "Follow After Group",
 }
