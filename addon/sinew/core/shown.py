@@ -88,6 +88,12 @@ class Shown:
         detail = sampled if self.settings.detail else None
         how = self.settings.interpolation
         module.apply_detail(self.cage.native, np.ascontiguousarray(fitted), moved, detail, how, result)
+        limit = self.settings.maximum_offset * self.size
+        if limit > 0.0 and self.settings.detail:
+            # Detail turns with the flesh and may reach a little farther than the cage.
+            length = np.linalg.norm(result - sampled, axis=1, keepdims=True)
+            far = length[:, 0] > limit
+            result[far] = sampled[far] + (limit / length[far]) * (result[far] - sampled[far])
         return result if self.completion is None else self.completion.apply(moved, result, how)
 
     def carrier(self, passenger: Passenger, fitted: Floats) -> Carrier:
