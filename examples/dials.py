@@ -1,0 +1,80 @@
+"""The same shot, dialled otherwise: painted regions, a core around the bones, a force field.
+
+    python examples/dials.py OUT.png [resolution]
+
+The picture shows, from left to right, the input, the default bake, limp ears (Keep Pose painted away), a firm trunk
+(stiffness painted times 20), and wind from the side.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "addon")]
+
+import bpy  # noqa: E402
+import close_up  # noqa: E402
+import numpy as np  # noqa: E402
+import pictures  # noqa: E402
+
+FRAMES = (98, 105)
+PLAIN = {"jiggle": 1.6, "amount": 1.0, "keep_pose_group": "", "stiffness_group": ""}
+DIALS: tuple[dict[str, Any], ...] = (
+    {"amount": 0.0},
+    {},
+    {"keep_pose_group": "ears", "keep_pose_painted": 0.0},
+    {"stiffness_group": "trunk", "stiffness_painted": 20.0},
+    {"wind": 25.0},
+)
+
+
+def add_group(ob: Any, name: str, bones: str) -> None:
+    """A vertex group of all that the bones of that name carry."""
+    wanted = {group.index for group in ob.vertex_groups if group.name.startswith(bones)}
+    carried = [
+        vertex.index
+        for vertex in ob.data.vertices
+        if sum(element.weight for element in vertex.groups if element.group in wanted) > 0.5
+    ]
+    ob.vertex_groups.new(name=name).add(carried, 1.0, "REPLACE")
+
+
+def blow(strength: float) -> Any:
+    """Wind across the picture."""
+    bpy.ops.object.effector_add(type="WIND", location=(-3.0, -1.0, 1.0), rotation=(0.0, np.pi / 2, 0.6))
+    wind = bpy.context.object
+    wind.field.strength, wind.hide_render = strength, True
+    return wind
+
+
+def main(arguments: list[str]) -> int:
+    from sinew import bake_object
+
+    if not arguments:
+        print(__doc__)
+        return 2
+    ob = close_up.build(70, FRAMES[-1], (420, 300))
+    add_group(ob, "ears", "ear")
+    add_group(ob, "trunk", "trunk")
+    columns = []
+    with tempfile.TemporaryDirectory() as folder:
+        blend = Path(folder) / "calf.blend"
+        bpy.ops.wm.save_as_mainfile(filepath=str(blend))
+        for dial in DIALS:
+            values = {**PLAIN, "resolution": int(arguments[1]) if len(arguments) > 1 else 0, **dial}
+            wind = blow(values.pop("wind")) if "wind" in values else None
+            bake_object.bake_object(ob.name, values, bake_object.Target(blend))
+            columns.append(np.concatenate([close_up.render(frame, Path(folder) / "cell.png") for frame in FRAMES]))
+            if wind is not None:
+                bpy.data.objects.remove(wind)
+        pictures.write_picture(Path(arguments[0]).resolve(), np.concatenate(columns, axis=1))
+    print(arguments[0])
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
