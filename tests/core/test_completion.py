@@ -109,7 +109,7 @@ def test_a_bake_that_only_fits_gives_the_input_back_and_completes(tmp_path: Path
     given = [np.where(hidden[:, None], 0.0, frame).astype(np.float32) for frame in frames]
     settings = Settings().replace({"resolution": 16, "simulate": False})
     follow = np.zeros(len(REST))
-    shot = shots.make_shot(REST, TRIANGLES, follow, 5, settings=settings, tracked=~hidden, rigid=NO_RIGID)
+    shot = shots.make_shot(REST, TRIANGLES, follow, 5, settings=settings, parts=Parts(~hidden, NO_RIGID))
     source = (Sample(index, positions, np.eye(4)) for index, positions in enumerate(given))
     outcome = bake.bake(shot, source, tmp_path)
     with Store.open(tmp_path, outcome.id) as store:

@@ -15,6 +15,7 @@ from bodies import box_surface, rotation
 from sinew.core import bake, remake
 from sinew.core.enrich import Enricher
 from sinew.core.errors import BadInput, Cancelled, StoreError
+from sinew.core.parts import Parts
 from sinew.core.settings import Settings
 from sinew.core.shot import Carried, Passenger, Sample, Shot
 from sinew.core.store import Store
@@ -183,3 +184,13 @@ def test_amount_and_maximum_offset_act_on_what_is_drawn_back() -> None:
     assert np.array_equal(half.moved(fits[5], state.positions, 0.0), fits[5])
     offset = np.linalg.norm(half.moved(fits[5], state.positions, 2.0) - fits[5], axis=1)
     assert 0.005 < offset.max() < 0.0101 * half.size
+
+
+def test_tracked_and_rigid_parts_lie_in_the_folder_too(tmp_path: Path) -> None:
+    parts = Parts(REST[:, 2] < 0.9, np.where(REST[:, 2] < 0.2, 0, -1).astype(np.int32))
+    root = tmp_path / "bakes"
+    plain = bake.bake(make_shot(parts=parts, settings=with_after(0.0)), samples(), root)
+    anew = bake.bake(make_shot(parts=parts, settings=with_after(0.6)), samples(), tmp_path / "anew")
+    again = remake.remake(root, plain.id, with_after(0.6))
+    assert np.array_equal(played(anew), played(again))
+    assert not np.array_equal(played(plain), played(again))

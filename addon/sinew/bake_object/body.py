@@ -177,7 +177,7 @@ def parts_in_steps(sampler: sample.Sampler, rest: sample.Rest, settings: Setting
     tracked = (yield from sampler.group_in_steps(settings.track_group)) if settings.track_group else None
     rigid = (yield from sampler.group_in_steps(settings.rigid_group)) if settings.rigid_group else None
     parts = make_parts(tracked, rigid, len(rest.positions), rest.edges)
-    return values | {"tracked": parts.tracked, "rigid": parts.rigid}
+    return values | {"parts": parts}
 
 
 def sampler_of(ob: Any, settings: Settings) -> sample.Sampler:

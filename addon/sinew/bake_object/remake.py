@@ -24,7 +24,7 @@ def why_not_remake(ob: Any, scene: Any, target: Target) -> str:
     if entry is None or manifest is None or not manifest.complete or manifest.is_preview:
         return "There is no finished bake: bake first"
     settings = Settings().replace(entry.settings)
-    if manifest.owner != (target.file_name, entry.id) or settings.track_group or settings.rigid_group:
+    if manifest.owner != (target.file_name, entry.id):
         return "This needs a new bake: press Bake"
     changed = {name for name, value in settings.as_dict().items() if manifest.settings.get(name) != value}
     if changed - {*RESULT_SETTINGS, *UNBAKED_SETTINGS}:

@@ -27,7 +27,6 @@ from . import bakes
 from . import store as stores
 from .bake_worker import Worker
 from .errors import Cancelled, OutOfMemory
-from .parts import Parts
 from .report import Clock, build_report
 from .shot import Sample, Shot, sample_hash, stored_sample
 from .store import Manifest, Store
@@ -180,7 +179,7 @@ def _make_enricher(shot: Shot, store: Store | None, clock: Clock, progress: Prog
     with clock.stage("cage"), concurrent.futures.ThreadPoolExecutor(1, "sinew cage") as pool:
         future = pool.submit(
             engine.enricher, shot.rest, shot.triangles, shot.follow, shot.settings, shot.sample_rate,
-            gravity=shot.gravity, cage=cage, parts=_parts(shot), regions=shot.regions, after=shot.after,
+            gravity=shot.gravity, cage=cage, parts=shot.parts, regions=shot.regions, after=shot.after,
             monitor=monitor,
         )  # fmt: skip
         try:
@@ -192,12 +191,6 @@ def _make_enricher(shot: Shot, store: Store | None, clock: Clock, progress: Prog
         except KeyboardInterrupt:
             monitor.cancel()
             raise Cancelled("Stopped while the cage was built: no frame is finished yet, bake again.") from None
-
-
-def _parts(shot: Shot) -> Parts | None:
-    if shot.tracked is None or shot.rigid is None:
-        return None
-    return Parts(shot.tracked, shot.rigid)
 
 
 def _create(root: Path, shot: Shot, identity: str, enricher: Any, build: str) -> Store:
@@ -227,6 +220,7 @@ def _create(root: Path, shot: Shot, identity: str, enricher: Any, build: str) ->
         is_preview=shot.is_preview,
         fields=shot.fields,
         animated_follow=shot.settings.follow_animated,
+        has_parts=shot.parts is not None,
     )
     constants = {
         "rest": shot.rest,
@@ -237,6 +231,8 @@ def _create(root: Path, shot: Shot, identity: str, enricher: Any, build: str) ->
         "cage_binding": cage.binding,
         "cage_weights": cage.weights,
     }
+    if shot.parts is not None:
+        constants |= {"tracked": shot.parts.tracked, "rigid": shot.parts.rigid}
     for index, passenger in enumerate(shot.passengers):
         for name in ("rest", "first", "shells"):
             constants[f"passenger_{index}_{name}"] = getattr(passenger, name)

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from .bake import Outcome, Progress
 from .errors import Cancelled, StoreError
+from .parts import Parts
 from .report import Clock, shown_numbers
 from .results import Results
 from .settings import Settings, names
@@ -98,10 +99,17 @@ def stored_shot(store: Store, settings: Settings, after: Floats | None) -> Shot:
         owner_object=manifest.owner_object,
         owner_setup=manifest.owner_setup,
         passengers=passengers,
+        parts=_stored_parts(store),
         after=after,
         native=manifest.native,
         build=manifest.build,
     )
+
+
+def _stored_parts(store: Store) -> Parts | None:
+    if not store.manifest.has_parts:
+        return None
+    return Parts(store.constant("tracked") != 0, store.constant("rigid"))
 
 
 def results_of(store: Store, shot: Shot) -> Results:
@@ -110,15 +118,16 @@ def results_of(store: Store, shot: Shot) -> Results:
     from .shown import Shown
 
     cage = Cage(*(store.constant(f"cage_{name}") for name in ("vertices", "tets", "binding", "weights")))
-    shown = Shown(cage, shot.rest, shot.triangles, shot.follow, shot.settings, after=shot.after)
+    shown = Shown(cage, shot.rest, shot.triangles, shot.follow, shot.settings, after=shot.after, parts=shot.parts)
     return Results(store, shot, shown, Clock())
 
 
 def _check(store: Store) -> None:
     if not store.manifest.complete or store.done != store.manifest.samples:
         raise StoreError("This bake is not complete: bake again.")
-    if store.manifest.settings.get("track_group") or store.manifest.settings.get("rigid_group"):
-        raise StoreError("Tracked and rigid groups are read from the scene: bake again.")
+    settings = store.manifest.settings
+    if (settings.get("track_group") or settings.get("rigid_group")) and not store.manifest.has_parts:
+        raise StoreError("This bake does not hold its tracked and rigid parts: bake again.")
 
 
 def _is_made(store: Store, shot: Shot, index: int) -> bool:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from . import store as stores
 from .fields import no_fields
+from .parts import Parts
 from .regions import GROUPS, Regions
 from .settings import Settings
 
@@ -79,8 +80,7 @@ class Shot:
     owner_object: str
     owner_setup: str = ""  # id of the setup: two setups never share a bake
     passengers: tuple[Passenger, ...] = ()
-    tracked: npt.NDArray[np.bool_] | None = None  # (t,) which vertices carry input; None: all
-    rigid: npt.NDArray[np.int32] | None = None  # (t,) number of the rigid part, -1 for none
+    parts: Parts | None = None  # which vertices carry input, and which are rigid; None: all, and none
     regions: Regions = Regions()
     fields: int = 0  # how many force fields each sample has
     after: Floats | None = None  # (t,) where the setting follow_after acts; None: everywhere
@@ -104,7 +104,7 @@ class Shot:
             del settings[key]
         numbers = [self.sample_rate, self.gravity, self.first_frame, self.fields]
         text = json.dumps([stores.SCHEMA, self.native, settings, *numbers])
-        special = [array for array in (self.tracked, self.rigid) if array is not None]
+        special = [] if self.parts is None else [self.parts.tracked, self.parts.rigid]
         painted = self.regions.arrays()
         words = np.frombuffer((text + "".join(painted)).encode(), np.uint8)
         return stores.hash_arrays(self.rest, self.triangles, self.follow, words, *special, *painted.values())

@@ -4,7 +4,7 @@
 
     manifest.json   what the bake is: counts, range, hashes, settings, whether it is complete
     frames.jsonl    one line when a sample was taken and one when its result was written; only ever appended to
-    rest.f64, triangles.i32, follow.f64, cage_*.f64|i32      constants of the bake
+    rest.f64, triangles.i32, follow.f64, cage_*.f64|i32      constants of the bake; tracked.i32 and rigid.i32, if any
     input.f32       for each sample the mesh as Blender gave it, local space
     matrix.f64      for each sample the 4x4 matrix from local space to world metres
     amount.f64      for each sample how much of the simulated motion is used, as keyframed
@@ -47,7 +47,7 @@ _MAX_COUNT = 2**31 - 1
 _MAX_SAMPLES = 4_000_000
 _MAX_PASSENGERS = 10_000
 _MAX_FIELDS = 10_000
-_LATER_KEYS = {"fields": 0, "animated_follow": False}  # that older bakes of this schema lack
+_LATER_KEYS = {"fields": 0, "animated_follow": False, "has_parts": False}  # that older bakes of this schema lack
 _EXTENSIONS = {"<f4": "f32", "<f8": "f64", "<i4": "i32"}
 
 _JSON_TYPES: dict[str, Any] = {
@@ -94,6 +94,7 @@ class Manifest:
     is_preview: bool = False
     fields: int = 0  # force fields in every sample
     animated_follow: bool = False  # every sample has follow weights
+    has_parts: bool = False  # some vertices carry no input, or are rigid
     complete: bool = False
     units: str = "m"
     schema: int = SCHEMA
@@ -297,7 +298,7 @@ class Store:
     # Data
 
     def constant(self, name: str) -> Array:
-        """rest, triangles, follow, cage_vertices, cage_tets, cage_binding, cage_weights; passenger_0_rest and so on."""
+        """rest, triangles, follow, cage_vertices and so on; tracked and rigid, if any; passenger_0_rest and so on."""
         shape, kind = _constant_shapes(self.manifest)[name]
         with disk.open_regular(self.folder / f"{name}.{_EXTENSIONS[kind]}", "rb") as file, disk.sentences(self.folder):
             raw = file.read(math.prod(shape) * np.dtype(kind).itemsize)
@@ -545,8 +546,12 @@ def _constant_shapes(manifest: Manifest) -> dict[str, tuple[tuple[int, ...], str
         for name in ("rest", "first"):
             passengers[f"passenger_{index}_{name}"] = ((entry.vertices, 3), "<f8")
         passengers[f"passenger_{index}_shells"] = ((entry.vertices,), "<i4")
+    parts: dict[str, tuple[tuple[int, ...], str]] = {}
+    if manifest.has_parts:
+        parts = dict.fromkeys(("tracked", "rigid"), ((manifest.vertices,), "<i4"))
     return {
         **passengers,
+        **parts,
         "rest": ((manifest.vertices, 3), "<f8"),
         "triangles": ((manifest.triangles, 3), "<i4"),
         "follow": ((manifest.vertices,), "<f8"),

@@ -53,6 +53,7 @@ _NAMES = {
     "damping_mass": "Mass Damping",
     "damping_stiffness": "Stiffness Damping",
     "track_group": "Tracked",
+    "missing_frames": "Missing",
     "stiffness_group": "Stiffness",
     "damping_group": "Damping",
     "density_group": "Density",
