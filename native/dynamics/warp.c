@@ -5,9 +5,11 @@
 #include "dynamics/assembly.h"
 #include "math/linear_solver.h"
 
+#include <math.h>
 #include <string.h>
 
 #define CHUNK ((size_t)512)
+#define UNFELT 1e-12 /* over the squared size */
 
 struct SnWarp {
     const SnTetMesh *cage;
@@ -15,9 +17,12 @@ struct SnWarp {
     SnAssembly assembly;
     SnLinearSolver *solver;
     double *slopes;     /* tets x 4 x 3: gradient of each corner's shape function times volume */
+    double *poisson;    /* the system without what is held, on the pattern */
+    double *values;     /* the same with it */
     double *right;      /* unknowns x 3: right side, then correction */
     size_t part_count;
     int32_t *parts;     /* cage vertices: the connected part that each belongs to; -1 where that has a fixed vertex */
+    unsigned char *is_held; /* parts: whether a vertex of it is held */
     double *masses;     /* cage vertices: volume around each */
     double *centroids;  /* parts x 4: mean correction and volume, while a correction is made */
 };
@@ -31,6 +36,9 @@ void sn_warp_destroy(SnWarp *warp)
     sn_assembly_clear(&warp->assembly);
     sn_tet_elements_clear(&warp->elements);
     sn_release(warp->slopes);
+    sn_release(warp->poisson);
+    sn_release(warp->values);
+    sn_release(warp->is_held);
     sn_release(warp->right);
     sn_release(warp->parts);
     sn_release(warp->masses);
@@ -60,31 +68,24 @@ static void fill_slopes(SnWarp *warp)
     }
 }
 
-/* `held` = fixed, and the first vertex of each part that has no fixed one: without it the part could be anywhere. */
-static SnStatus hold_loose_parts(SnContext *context, SnWarp *warp, const unsigned char *fixed, unsigned char *held)
+static SnStatus find_loose_parts(SnContext *context, SnWarp *warp, const unsigned char *fixed)
 {
     SnStatus status = SN_OK;
     size_t count = warp->cage->vertex_count;
-    unsigned char *is_held = NULL;
+    unsigned char *has_fixed = NULL;
     SN_TRY_NEW(context, warp->parts, count, int32_t);
     SN_TRY(sn_tet_mesh_components(context, warp->cage, warp->parts, &warp->part_count));
     SN_TRY_NEW(context, warp->centroids, 4 * warp->part_count, double);
-    SN_TRY_NEW(context, is_held, warp->part_count, unsigned char);
-    memcpy(held, fixed, count);
+    SN_TRY_NEW(context, warp->is_held, warp->part_count, unsigned char);
+    SN_TRY_NEW(context, has_fixed, warp->part_count, unsigned char);
     for (size_t v = 0; v < count; v++) {
-        is_held[warp->parts[v]] |= fixed[v] != 0;
+        has_fixed[warp->parts[v]] |= fixed[v] != 0;
     }
     for (size_t v = 0; v < count; v++) {
-        int32_t part = warp->parts[v];
-        if (is_held[part] == 1) {
-            warp->parts[v] = -1;
-        } else if (is_held[part] == 0) {
-            held[v] = 1;
-            is_held[part] = 2; /* by its first vertex: still loose */
-        }
+        warp->parts[v] = has_fixed[warp->parts[v]] ? -1 : warp->parts[v];
     }
 cleanup:
-    sn_release(is_held);
+    sn_release(has_fixed);
     return status;
 }
 
@@ -111,8 +112,7 @@ SnStatus sn_warp_create(SnContext *context, const SnTetMesh *cage, const unsigne
 {
     SnStatus status = SN_OK;
     SnWarp *warp = NULL;
-    unsigned char *held = NULL;
-    double *values = NULL;
+    double volume = 0.0;
     *out = NULL;
     SN_TRY_NEW(context, warp, 1, SnWarp);
     warp->cage = cage;
@@ -120,23 +120,47 @@ SnStatus sn_warp_create(SnContext *context, const SnTetMesh *cage, const unsigne
     SN_TRY_NEW(context, warp->slopes, 12 * cage->tet_count, double);
     SN_TRY_NEW(context, warp->masses, cage->vertex_count, double);
     fill_slopes(warp);
-    SN_TRY_NEW(context, held, cage->vertex_count, unsigned char);
-    SN_TRY(hold_loose_parts(context, warp, fixed, held));
-    SN_TRY(sn_assembly_init(context, cage->vertex_count, cage->tet_count, cage->tets, held, &warp->assembly));
+    SN_TRY(find_loose_parts(context, warp, fixed));
+    SN_TRY(sn_assembly_init(context, cage->vertex_count, cage->tet_count, cage->tets, fixed, &warp->assembly));
     SN_TRY_NEW(context, warp->right, 3 * warp->assembly.unknown_count, double);
-    SN_TRY_NEW(context, values, warp->assembly.pattern.block_count, double);
-    fill_matrix(warp, values);
+    SN_TRY_NEW(context, warp->poisson, warp->assembly.pattern.block_count, double);
+    SN_TRY_NEW(context, warp->values, warp->assembly.pattern.block_count, double);
+    fill_matrix(warp, warp->poisson);
+    /* a loose part could be anywhere: a hold too weak to be felt makes the system definite */
+    for (size_t v = 0; v < cage->vertex_count; v++) {
+        volume += warp->masses[v];
+    }
+    for (size_t k = 0; k < warp->assembly.unknown_count; k++) {
+        size_t v = (size_t)warp->assembly.vertex[k];
+        if (warp->parts[v] >= 0) {
+            warp->poisson[warp->assembly.pattern.column_start[k]] += UNFELT * warp->masses[v] / pow(volume, 2.0 / 3.0);
+        }
+    }
+    memcpy(warp->values, warp->poisson, warp->assembly.pattern.block_count * sizeof *warp->values);
     SN_TRY(sn_linear_solver_create_scalar(context, &warp->assembly.pattern, &warp->solver));
-    SN_TRY(sn_linear_solver_factorize(context, warp->solver, values));
+    SN_TRY(sn_linear_solver_factorize(context, warp->solver, warp->values));
     SN_TRY(sn_linear_solver_solve(context, warp->solver, warp->right, warp->right)); /* it makes its room now */
     *out = warp;
 cleanup:
-    sn_release(held);
-    sn_release(values);
     if (status != SN_OK) {
         sn_warp_destroy(warp);
     }
     return status;
+}
+
+SnStatus sn_warp_hold(SnContext *context, SnWarp *warp, const double *strength)
+{
+    const SnAssembly *assembly = &warp->assembly;
+    memcpy(warp->values, warp->poisson, assembly->pattern.block_count * sizeof *warp->values);
+    memset(warp->is_held, 0, warp->part_count);
+    for (size_t k = 0; k < assembly->unknown_count; k++) {
+        size_t v = (size_t)assembly->vertex[k];
+        warp->values[assembly->pattern.column_start[k]] += strength[v] * warp->masses[v];
+        if (warp->parts[v] >= 0) {
+            warp->is_held[warp->parts[v]] |= strength[v] > 0.0;
+        }
+    }
+    return sn_linear_solver_factorize(context, warp->solver, warp->values);
 }
 
 typedef struct GatherJob {
@@ -164,7 +188,7 @@ static void gather_right(void *data, size_t chunk, size_t begin, size_t end)
     }
 }
 
-/* Shifts each part without a fixed vertex so that its centroid stays. */
+/* Shifts each part without a fixed or held vertex so that its centroid stays. */
 static void keep_centroids(SnWarp *warp, double *positions)
 {
     memset(warp->centroids, 0, 4 * warp->part_count * sizeof *warp->centroids);
@@ -179,7 +203,8 @@ static void keep_centroids(SnWarp *warp, double *positions)
         }
     }
     for (size_t v = 0; v < warp->cage->vertex_count; v++) {
-        const double *mean = warp->parts[v] >= 0 ? warp->centroids + 4 * warp->parts[v] : NULL;
+        int loose = warp->parts[v] >= 0 && !warp->is_held[warp->parts[v]];
+        const double *mean = loose ? warp->centroids + 4 * warp->parts[v] : NULL;
         for (size_t a = 0; a < 3 && mean != NULL && mean[3] > 0.0; a++) {
             positions[3 * v + a] -= mean[a] / mean[3];
         }

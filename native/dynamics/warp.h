@@ -1,5 +1,6 @@
 /* From deformation gradients to positions (methods, section 5, "Warping"): the positions whose gradients come closest to wished ones, tet
-   by tet, weighted by volume. One Poisson system that depends on the rest shape alone, so it is factorized once. */
+   by tet, weighted by volume. One Poisson system that depends on the rest shape alone, so it is factorized once, and once more when
+   what holds vertices in place changes. */
 #ifndef SN_DYNAMICS_WARP_H
 #define SN_DYNAMICS_WARP_H
 
@@ -14,8 +15,12 @@ void sn_warp_destroy(SnWarp *warp);
 /* The rest shape: inverse edge matrices and volumes of the tets. */
 const SnTetElements *sn_warp_elements(const SnWarp *warp);
 
+/* How strongly vertices are held where they are (cage vertices, 1/m²; the gradients of a piece of length l are held back by about 1/l²).
+   Nothing is held until it is set. */
+SnStatus sn_warp_hold(SnContext *context, SnWarp *warp, const double *strength);
+
 /* Moves `positions` (cage vertices x 3) so that the gradients change by `missing` (tets x 9, row-major, wished gradient minus that of
-   `positions`) as nearly as they can. A part of the cage with no fixed vertex keeps its centroid. Where nothing is missing at all,
+   `positions`) as nearly as they can. A part of the cage with no fixed or held vertex keeps its centroid. Where nothing is missing at all,
    positions keep their bits. Allocates nothing. */
 SnStatus sn_warp_correct(SnContext *context, SnWarp *warp, const double *missing, double *positions);
 

@@ -1,6 +1,7 @@
 /* Per tet, with F the gradients of the fitted and the simulated cage: F_sim F_fit⁻¹ = R S, and the wished gradient is
    R^(1-w) ((1-w) S + w I) F_fit. A power of R takes the rotation by quaternions; q and -q are the same rotation but not the same power,
-   so each tet continues its neighbour on the way to what is followed: rotations may pass half a turn. */
+   so each tet continues its neighbour on the way to what is followed: rotations may pass half a turn.
+   Gradients alone leave a region where it swung to: weights near 1 hold it at its place too. */
 #include "method/rebalance.h"
 
 #include "base/memory.h"
@@ -16,6 +17,10 @@
 #define CHUNK ((size_t)512) /* a multiple of SN_LANES */
 #define FLAT 0.02  /* a fitted tet of this fraction of its rest volume is mixed linearly ... */
 #define SOUND 0.1  /* ... and from here on turned */
+#define HOLDS 0.6  /* weights above this hold places, those of 1 exactly */
+#define REACH 0.1  /* of size: a region of that length is held half by a weight in the middle of these */
+#define STRONGEST 1e9
+#define PI 3.14159265358979323846
 
 struct SnRebalance {
     const SnTetMesh *cage;
@@ -23,6 +28,9 @@ struct SnRebalance {
     SnWarp *warp;
     double *vertex_weights; /* cage vertices */
     double *tet_weights;    /* tets */
+    double *hold;           /* cage vertices: how strongly each is held at its place, 1/m² */
+    double size;            /* m */
+    double held_strength;   /* that `hold` was made for; negative: none */
     int32_t *order;         /* tets, each after the one that it continues */
     int32_t *before;        /* tets: that one, -1 for the first of a part */
     double *turns;          /* tets x 4: quaternion w, x, y, z of R; zero where the fitted tet is flat */
@@ -38,6 +46,7 @@ void sn_rebalance_destroy(SnRebalance *r)
     sn_warp_destroy(r->warp);
     sn_release(r->vertex_weights);
     sn_release(r->tet_weights);
+    sn_release(r->hold);
     sn_release(r->order);
     sn_release(r->before);
     sn_release(r->turns);
@@ -87,13 +96,29 @@ cleanup:
     return status;
 }
 
+/* What follows from new weights. */
 static void average_weights(SnRebalance *r)
 {
+    r->held_strength = -1.0;
     for (size_t e = 0; e < r->cage->tet_count; e++) {
         const int32_t *tet = r->cage->tets + 4 * e;
         const double *w = r->vertex_weights;
         r->tet_weights[e] = 0.25 * (w[tet[0]] + w[tet[1]] + w[tet[2]] + w[tet[3]]);
     }
+}
+
+static double longest_side(const SnTetMesh *cage)
+{
+    double side = 0.0;
+    for (size_t a = 0; a < 3; a++) {
+        double low = INFINITY, high = -INFINITY;
+        for (size_t v = 0; v < cage->vertex_count; v++) {
+            low = fmin(low, cage->positions[3 * v + a]);
+            high = fmax(high, cage->positions[3 * v + a]);
+        }
+        side = fmax(side, high - low);
+    }
+    return side;
 }
 
 SnStatus sn_rebalance_create(SnContext *context, const SnTetMesh *cage, const SnEmbedding *embedding, const double *areas,
@@ -114,6 +139,7 @@ SnStatus sn_rebalance_create(SnContext *context, const SnTetMesh *cage, const Sn
     SN_TRY(sn_warp_create(context, cage, followed, &r->warp));
     SN_TRY_NEW(context, r->vertex_weights, cage->vertex_count, double);
     SN_TRY_NEW(context, r->tet_weights, cage->tet_count, double);
+    SN_TRY_NEW(context, r->hold, cage->vertex_count, double);
     SN_TRY_NEW(context, r->order, cage->tet_count, int32_t);
     SN_TRY_NEW(context, r->before, cage->tet_count, int32_t);
     SN_TRY_NEW(context, r->turns, 4 * cage->tet_count, double);
@@ -124,6 +150,7 @@ SnStatus sn_rebalance_create(SnContext *context, const SnTetMesh *cage, const Sn
         r->vertex_weights[v] = 1.0;
     }
     average_weights(r);
+    r->size = longest_side(cage);
     *out = r;
 cleanup:
     sn_release(weights);
@@ -347,10 +374,30 @@ SN_HOT static void find_missing(void *data, size_t chunk, size_t begin, size_t e
     }
 }
 
+static SnStatus hold_places(SnContext *context, SnRebalance *r, double strength)
+{
+    int any = 0, before = 0;
+    if (strength == r->held_strength) {
+        return SN_OK;
+    }
+    for (size_t v = 0; v < r->cage->vertex_count; v++) {
+        double part = (strength * r->vertex_weights[v] - HOLDS) / (1.0 - HOLDS);
+        before |= r->hold[v] > 0.0;
+        r->hold[v] = part <= 0.0 ? 0.0 : fmin(tan(0.5 * PI * fmin(part, 1.0)), STRONGEST) / (REACH * REACH * r->size * r->size);
+        r->hold[v] = part >= 1.0 ? STRONGEST / (REACH * REACH * r->size * r->size) : r->hold[v];
+        any |= r->hold[v] > 0.0;
+    }
+    SnStatus status = any || before ? sn_warp_hold(context, r->warp, r->hold) : SN_OK;
+    r->held_strength = status == SN_OK ? strength : -1.0;
+    return status;
+}
+
 SnStatus sn_rebalance_frame(SnContext *context, SnRebalance *r, const double *fitted, const double *simulated, double strength,
                             double *result)
 {
+    SnStatus status = SN_OK;
     FrameJob job = {r, fitted, simulated, result, strength};
+    SN_TRY(hold_places(context, r, strength));
     for (size_t k = 0; k < 3 * r->cage->vertex_count; k++) {
         double weight = strength * r->vertex_weights[k / 3];
         double between = simulated[k] + weight * (fitted[k] - simulated[k]);
@@ -359,5 +406,10 @@ SnStatus sn_rebalance_frame(SnContext *context, SnRebalance *r, const double *fi
     sn_parallel_for(r->cage->tet_count, CHUNK, decompose, &job);
     continue_turns(r);
     sn_parallel_for(r->cage->tet_count, CHUNK, find_missing, &job);
-    return sn_warp_correct(context, r->warp, r->missing, result);
+    SN_TRY(sn_warp_correct(context, r->warp, r->missing, result));
+    for (size_t k = 0; k < 3 * r->cage->vertex_count; k++) {
+        result[k] = strength * r->vertex_weights[k / 3] >= 1.0 ? fitted[k] : result[k]; /* to the bit */
+    }
+cleanup:
+    return status;
 }

@@ -13,11 +13,13 @@ SnStatus sn_rebalance_create(SnContext *context, const SnTetMesh *cage, const Sn
                              const double *follow, SnRebalance **rebalance);
 void sn_rebalance_destroy(SnRebalance *rebalance);
 
-/* `weights` (surface vertices): 0 keeps the simulation, 1 takes the fitted shape. */
+/* `weights` (surface vertices): 0 keeps the simulation, 1 takes the fitted shape, and its place: what was far from it is drawn there
+   on the last part of the way. */
 SnStatus sn_rebalance_set_weights(SnContext *context, SnRebalance *rebalance, const double *areas, const double *weights);
 
 /* Cages are cage vertices x 3. `strength` (0..1) multiplies the weights. Where all of these are 0 the result has the bits of `simulated`,
-   where all are 1 those of `fitted`. Allocates nothing; same bits on any number of threads. */
+   where all are 1 those of `fitted`. Allocates nothing once a frame of that strength was made; same bits on
+   any number of threads. */
 SnStatus sn_rebalance_frame(SnContext *context, SnRebalance *rebalance, const double *fitted, const double *simulated, double strength,
                             double *result);
 
