@@ -1,8 +1,6 @@
 """Plots how the engine's errors fall with the step and with the cell: build/bench/convergence.png.
 
     build/env/45/bin/python tests/benchmark/convergence.py
-
-Blender draws the picture: curves and text, seen from above.
 """
 
 from __future__ import annotations
@@ -10,9 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-import bpy
 import numpy as np
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -20,41 +16,11 @@ sys.path[:0] = [str(ROOT / "addon"), str(ROOT / "examples"), str(ROOT / "tests" 
 
 import studies  # noqa: E402
 from building import reset_scene  # noqa: E402
+from drawing import BLUE, GREEN, GREY, ORANGE, Color, draw, picture, write  # noqa: E402
 
-BLUE, ORANGE, GREEN = (0.1, 0.3, 0.8), (0.9, 0.4, 0.05), (0.05, 0.5, 0.1)
-GREY, BLACK = (0.75, 0.75, 0.75), (0.1, 0.1, 0.1)
 SIDE = 4.0  # of a plot, in units of the scene
 # name, sizes, errors, expected order, colour
-Line = tuple[str, list[float], list[float], int, tuple[float, float, float]]
-
-
-def material(color: tuple[float, float, float]) -> Any:
-    name = str(color)
-    found = bpy.data.materials.get(name) or bpy.data.materials.new(name)
-    found.diffuse_color = (*color, 1.0)
-    return found
-
-
-def add(curve: Any, color: tuple[float, float, float]) -> None:
-    curve.materials.append(material(color))
-    bpy.context.scene.collection.objects.link(bpy.data.objects.new(curve.name, curve))
-
-
-def write(text: str, x: float, y: float, color: tuple[float, float, float] = BLACK, size: float = 0.17) -> None:
-    curve = bpy.data.curves.new("text", "FONT")
-    curve.body, curve.size, curve.align_x, curve.align_y = text, size, "CENTER", "CENTER"
-    curve.offset_x, curve.offset_y = x, y
-    add(curve, color)
-
-
-def draw(points: Sequence[tuple[float, float]], color: tuple[float, float, float], width: float) -> None:
-    curve = bpy.data.curves.new("line", "CURVE")
-    curve.dimensions, curve.bevel_depth = "3D", width
-    spline = curve.splines.new("POLY")
-    spline.points.add(len(points) - 1)
-    for point, (x, y) in zip(spline.points, points, strict=True):
-        point.co = (x, y, -0.1 if color == GREY else 0.0, 1.0)
-    add(curve, color)
+Line = tuple[str, list[float], list[float], int, Color]
 
 
 def plot(left: float, title: str, below: str, lines: Sequence[Line]) -> None:
@@ -88,22 +54,6 @@ def plot(left: float, title: str, below: str, lines: Sequence[Line]) -> None:
     write(below, left + SIDE / 2, -0.5)
 
 
-def picture(path: Path) -> None:
-    scene = bpy.context.scene
-    camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
-    camera.data.type, camera.data.ortho_scale = "ORTHO", 2 * SIDE + 2.4
-    camera.location = (SIDE + 0.5, SIDE / 2 + 0.2, 10.0)
-    scene.collection.objects.link(camera)
-    scene.camera, scene.render.engine = camera, "BLENDER_WORKBENCH"
-    scene.display.shading.light, scene.display.shading.color_type = "FLAT", "MATERIAL"
-    scene.world = bpy.data.worlds.new("White")
-    scene.world.color = (1.0, 1.0, 1.0)
-    scene.view_settings.view_transform = "Standard"
-    scene.render.resolution_x, scene.render.resolution_y = 1600, 960
-    scene.render.filepath = str(path)
-    bpy.ops.render.render(write_still=True)
-
-
 def main() -> None:
     out = ROOT / "build" / "bench"
     out.mkdir(parents=True, exist_ok=True)
@@ -124,7 +74,7 @@ def main() -> None:
     sag = [abs(1 - studies.bar_response(n, 2)[0] / studies.exact_sag()) for n in across]
     bars: list[Line] = [("hanging, work", cells, stretch, 2, BLUE), ("cantilever, sag", cells, sag, 2, ORANGE)]
     plot(SIDE + 1.2, "A bar under its own weight: relative error", "metres a cell", bars)
-    picture(out / "convergence.png")
+    picture(out / "convergence.png", SIDE + 0.5 - (SIDE + 1.2), -1.08, 2 * SIDE + 2.4, (1600, 960))
     print(f"plots in {out / 'convergence.png'}")
 
 

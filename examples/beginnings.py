@@ -1,0 +1,140 @@
+"""Plots how a bake begins, ends and crosses gaps: a loop that repeats, a settled start, a missing frame.
+
+    python examples/beginnings.py OUT.png
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "addon")]
+
+import numpy as np  # noqa: E402
+from building import reset_scene  # noqa: E402
+from drawing import BLACK, BLUE, GREEN, GREY, ORANGE, Color, draw, picture, write  # noqa: E402
+
+WIDE, HIGH = 5.0, 3.0  # of a plot, in units of the scene
+CYCLE = 24  # frames
+Line = tuple[str, Any, Color]  # name, a value for each frame (NaN: none), colour
+
+
+def bar() -> tuple[Any, Any, Any]:
+    """A standing bar of one metre: vertices, triangles, and weights that hold its foot."""
+    levels = 17
+    ring = [(-0.1, -0.1), (0.1, -0.1), (0.1, 0.1), (-0.1, 0.1)]
+    vertices = [(x, y, k / (levels - 1)) for k in range(levels) for x, y in ring]
+    quads = [(4 * k + i, 4 * k + (i + 1) % 4, 4 * k + 4 + (i + 1) % 4, 4 * k + 4 + i)
+             for k in range(levels - 1) for i in range(4)]  # fmt: skip
+    quads += [(3, 2, 1, 0), tuple(4 * (levels - 1) + i for i in range(4))]
+    triangles = [triangle for a, b, c, d in quads for triangle in ((a, b, c), (a, c, d))]
+    points = np.array(vertices)
+    return points, np.array(triangles, np.int32), (points[:, 2] < 0.08).astype(float)
+
+
+def bake(frames: Sequence[Any], **settings: Any) -> Any:
+    """How far the top of the bar is along x, frame by frame, through the same bake that Blender uses."""
+    import tempfile
+
+    from sinew.core import bake as baking
+    from sinew.core.missing import bridge
+    from sinew.core.settings import Settings, parse_frames
+    from sinew.core.shot import Sample, Shot
+    from sinew.core.store import Store
+
+    rest, triangles, follow = bar()
+    chosen = Settings().replace({"resolution": 10, "jiggle": 2.0, "settle": 1.5, **settings})
+    engine = baking.load_engine()
+    shot = Shot(
+        rest=rest, triangles=triangles, follow=follow, settings=chosen, samples=len(frames), first_frame=0,
+        frame_start=0, frame_end=len(frames) - 1, frame_rate=24.0, gravity=(0.0, 0.0, -9.81), owner_file="",
+        owner_object="bar", native=engine.version, build=engine.build,
+    )  # fmt: skip
+    gaps = parse_frames(chosen.missing_frames)
+    source = (Sample(i, frame.astype(np.float32), np.eye(4)) for i, frame in enumerate(frames) if i not in gaps)
+    with tempfile.TemporaryDirectory() as folder:
+        outcome = baking.bake(shot, bridge(source, len(frames)), Path(folder))
+        with Store.open(Path(folder), outcome.id) as store:
+            return np.array([store.read_result(i)[-4:, 0].mean() for i in range(len(frames))])
+
+
+def plot(left: float, title: str, lines: Sequence[Line]) -> None:
+    """Linear axes, the frame to the right and millimetres upwards."""
+    everything = np.concatenate([values for _, values, _ in lines])
+    low, high = np.nanmin(everything), np.nanmax(everything)
+    count = max(len(values) for _, values, _ in lines)
+
+    def place(frame: float, value: float) -> tuple[float, float]:
+        return left + WIDE * frame / (count - 1), HIGH * float((value - low) / (high - low))
+
+    for value in np.linspace(low, high, 5):
+        y = place(0, value)[1]
+        draw([(left, y), (left + WIDE, y)], GREY, 0.004)
+        write(f"{1000 * value:.0f}", left - 0.25, y, size=0.13)
+    for frame in range(0, count, CYCLE):
+        write(str(frame), place(frame, low)[0], -0.2, size=0.13)
+        draw([place(frame, low), place(frame, high)], GREY, 0.004)
+    for row, (name, values, color) in enumerate(lines):
+        run: list[tuple[float, float]] = []
+        for frame, value in enumerate([*values, np.nan]):
+            if np.isfinite(value):
+                run.append(place(frame, value))
+            else:
+                draw(run, color, 0.014) if len(run) > 1 else None
+                run = []
+        write(name, left + WIDE / 2, HIGH + 0.3 + 0.22 * row, color)
+    write(title, left + WIDE / 2, HIGH + 0.4 + 0.22 * len(lines), BLACK, 0.2)
+    write("frame", left + WIDE / 2, -0.45, size=0.14)
+
+
+def main(arguments: list[str]) -> int:
+    if not arguments:
+        print(__doc__)
+        return 2
+    rest = bar()[0]
+    reset_scene()
+
+    def swayed(count: int) -> list[Any]:
+        return [rest + [0.08 * np.sin(2 * np.pi * i / CYCLE) + 0.03 * np.sin(4 * np.pi * i / CYCLE), 0, 0]
+                for i in range(count)]  # fmt: skip
+
+    given = np.array([frame[-4:, 0].mean() for frame in swayed(2 * CYCLE + 1)])
+    once = bake(swayed(CYCLE + 1))
+    looped = bake(swayed(CYCLE + 1), loop=True)
+    lines: list[Line] = [
+        ("input", given, BLACK),
+        ("one cycle, repeated: it jumps at the seam", np.concatenate([once[:-1], once]), ORANGE),
+        ("with Loop", np.concatenate([looped[:-1], looped]), BLUE),
+    ]
+    plot(0.0, "The top of a bar that sways, mm", lines)
+    seams = [1000 * abs(values[-1] - values[0]) for values in (looped, once)]
+    print(f"loop: the seam is {seams[0]:.3f} mm, without it {seams[1]:.0f} mm")
+
+    lean = [rest @ np.array([[1, 0, 0], [0, 1, 0], [0.4, 0, 1.0]]) for _ in range(2 * CYCLE + 1)]
+    moving, settled = (bake(lean, keep_pose=0.0, start=start) for start in ("moving", "settled"))
+    lines = [("start moving", moving, ORANGE), ("start settled", settled, BLUE)]
+    plot(WIDE + 1.0, "A leaning bar, Keep Pose 0, mm", lines)
+
+    broken = swayed(2 * CYCLE + 1)
+    whole = bake(broken)
+    for frame in (17, 18):
+        broken[frame] = broken[frame] + [0.2, 0.0, 0.0]
+    torn = bake(broken)
+    bridged = bake(broken, missing_frames="17-18")
+    lines = [
+        ("frames 17 and 18 of the input are broken", torn, ORANGE),
+        ("bridged as missing frames", bridged, BLUE),
+        ("never broken", whole, GREEN),
+    ]
+    plot(2 * WIDE + 2.0, "A broken cache, mm", lines)
+    away = 1000 * np.abs(torn - whole).max(), 1000 * np.abs(bridged - whole).max()
+    print(f"missing frames: {away[0]:.0f} mm away from the whole shot, bridged {away[1]:.1f} mm")
+    picture(Path(arguments[0]).resolve(), -0.6, -0.7, 3 * WIDE + 2.8, (2000, 580))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
