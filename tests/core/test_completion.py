@@ -11,8 +11,10 @@ from bodies import box_surface, rotation, sphere
 from sinew.core import bake
 from sinew.core.enrich import Enricher
 from sinew.core.parts import Parts, make_parts
+from sinew.core.seam import Seam
 from sinew.core.settings import Settings
 from sinew.core.shot import Sample
+from sinew.core.shown import areas_and_size
 from sinew.core.store import Store
 
 REST, TRIANGLES = box_surface((16, 4, 4), (1.0, 0.25, 0.25))
@@ -49,6 +51,37 @@ def test_hidden_vertices_come_back_where_the_flesh_would_have_them() -> None:
     error = np.linalg.norm(completed - true, axis=1)[hidden]
     straight = np.linalg.norm(REST - true, axis=1)[hidden]
     assert error.max() < 0.02 and error.max() < 0.1 * straight.max()
+
+
+def test_a_step_fades_with_the_distance_from_the_seam() -> None:
+    """On a strip the exact answer is an exponential."""
+    across, along = np.meshgrid(np.arange(5), np.arange(101), indexing="ij")
+    points = np.stack([0.01 * along.ravel(), 0.01 * across.ravel(), np.zeros(along.size)], axis=1)
+    corner = (along[:-1, :-1] + 101 * across[:-1, :-1]).ravel()
+    triangles = np.concatenate([corner[:, None] + (0, 1, 102), corner[:, None] + (0, 102, 101)]).astype(np.int32)
+    areas, _ = areas_and_size(points, triangles)
+    is_open = points[:, 0] > 0.0
+    faded = Seam(points, triangles, areas, is_open, 0.2).fade(np.tile((1.0, -2.0, 0.0), (len(points), 1)))
+    exact = np.cosh((1.0 - points[is_open, 0]) / 0.2) / np.cosh(1.0 / 0.2)
+    assert np.abs(faded - np.outer(exact, (1.0, -2.0, 0.0))).max() < 0.01
+
+
+def test_what_the_cage_cannot_carry_makes_no_seam() -> None:
+    """Wrinkles finer than the cage end at the border of what has an input; the completed side takes them up."""
+    rest, triangles = box_surface((48, 12, 4), (1.0, 0.25, 0.08))
+    hidden = rest[:, 0] > 0.5
+    wrinkled = rest + np.outer(0.03 * np.cos(8 * np.pi * rest[:, 1]), (0.0, 0.0, 1.0))
+    chosen = Settings().replace({"resolution": 5, "simulate": False})
+    parts = Parts(~hidden, np.full(len(rest), -1, np.int32))
+    enricher = Enricher(rest, triangles, np.ones(len(rest)), chosen, parts=parts)
+    cage = enricher.fit(wrinkled).positions
+    result = enricher.surface(cage, cage, wrinkled)
+    missed = np.abs(wrinkled - enricher.cage.interpolate(cage))[~hidden].max()
+    sides = np.sort(triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
+    along = np.abs(rest[sides[:, 0], 1] - rest[sides[:, 1], 1]) < 1e-9  # wrinkles do not change along X
+    across = sides[along & (hidden[sides].sum(axis=1) == 1)]
+    step = np.abs((result - rest)[across[:, 0]] - (result - rest)[across[:, 1]]).max()
+    assert missed > 0.01 and step < 0.6 * missed
 
 
 def test_without_hidden_vertices_nothing_changes() -> None:

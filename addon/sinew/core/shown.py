@@ -52,7 +52,9 @@ class Shown:
         self.areas, self.size = areas_and_size(rest, triangles)
         self._follow = follow
         self._after = None if after is None else np.ascontiguousarray(after, np.float64)
-        self.completion = None if parts is None or parts.is_plain else Completion(cage, rest, parts)
+        self.completion: Completion | None = None
+        if parts is not None and not parts.is_plain:
+            self.completion = Completion(cage, rest, triangles, self.areas, parts)
         self._rebalance: Any = None
         self._lock = threading.Lock()
 
