@@ -8,6 +8,7 @@
 #define LARGEST_OFFSET 4.0 /* cells */
 #define CLOUD_CELL 2.0     /* mean spacings of a point cloud */
 #define LARGEST_MARGIN 1.0 /* cells: pieces that are connected this near to a tet are one there, whatever the offset */
+#define MARGIN_BEYOND 0.1  /* cells: a little beyond the offset they are one there too */
 #define BAND_BEYOND 0.1    /* cells: distances are known a little beyond the offset */
 
 SnCageSettings sn_cage_settings_default(void)
@@ -67,7 +68,7 @@ SnStatus sn_cage_build(SnContext *context, const SnTriMesh *mesh, const SnCageSe
     SnSoup soup = {0};
     SnDistanceField field = {0};
     SnEnvelope envelope = {0};
-    SnVoxels voxels = {0};
+    SnShells shells = {0};
     double low[3], high[3], cell;
     *cage = (SnTetMesh){0};
     *embedding = (SnEmbedding){0};
@@ -82,12 +83,12 @@ SnStatus sn_cage_build(SnContext *context, const SnTriMesh *mesh, const SnCageSe
     SN_TRY(sn_stuffing_build(context, &envelope, &field, cage));
     SN_TRY(sn_embedding_build(context, cage, mesh->vertex_count, mesh->positions, embedding));
     if (settings->separate_parts) {
-        double margin = fmin(settings->offset, LARGEST_MARGIN);
-        SN_TRY(sn_voxels_build(context, &envelope, &voxels));
-        SN_TRY(sn_split_apply(context, &voxels, &lattice, mesh->positions, margin, cage, embedding));
+        double margin = fmin(settings->offset + MARGIN_BEYOND, LARGEST_MARGIN);
+        SN_TRY(sn_shells_build(context, mesh, &lattice, 1.0 + 2.0 * settings->offset, &shells));
+        SN_TRY(sn_split_apply(context, &shells, &lattice, mesh->positions, margin, cage, embedding));
     }
 cleanup:
-    sn_voxels_clear(&voxels);
+    sn_shells_clear(&shells);
     sn_envelope_clear(&envelope);
     sn_distance_field_clear(&field);
     sn_soup_clear(&soup);

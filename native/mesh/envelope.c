@@ -91,7 +91,7 @@ static SnStatus windings_build(SnContext *context, const SnTriMesh *mesh, SnEnve
     for (size_t patch = 0; patch < patches.patch_count; patch++) {
         const double *first = corners + 9 * (size_t)patches.starts[patch];
         size_t count = (size_t)(patches.starts[patch + 1] - patches.starts[patch]);
-        if (patch_has_room(first, count)) {
+        if (patches.kinds[patch] == SN_PATCH_OPEN && patch_has_room(first, count)) {
             SN_TRY(sn_winding_build(context, count, first, envelope->windings + envelope->winding_count));
             envelope->winding_count++;
         }

@@ -20,20 +20,25 @@ static int compare_places(const void *left, const void *right)
     return (a->vertex > b->vertex) - (a->vertex < b->vertex);
 }
 
-/* welded[i]: the lowest vertex at the place of vertex i. */
-static SnStatus vertices_weld(SnContext *context, const SnTriMesh *mesh, int32_t *welded)
+/* welded[i]: the lowest vertex at the place of vertex i, where both are at an open border; else i itself. */
+static SnStatus vertices_weld(SnContext *context, const SnTriMesh *mesh, const uint8_t *border, int32_t *welded)
 {
     SnStatus status = SN_OK;
     Place *places = NULL;
+    size_t count = 0;
     SN_TRY_NEW(context, places, mesh->vertex_count, Place);
     for (size_t i = 0; i < mesh->vertex_count; i++) {
-        for (size_t axis = 0; axis < 3; axis++) {
-            places[i].x[axis] = mesh->positions[3 * i + axis];
+        welded[i] = (int32_t)i;
+        if (!border[i]) {
+            continue;
         }
-        places[i].vertex = (int32_t)i;
+        for (size_t axis = 0; axis < 3; axis++) {
+            places[count].x[axis] = mesh->positions[3 * i + axis];
+        }
+        places[count++].vertex = (int32_t)i;
     }
-    qsort(places, mesh->vertex_count, sizeof *places, compare_places);
-    for (size_t i = 0, first = 0; i < mesh->vertex_count; i++) {
+    qsort(places, count, sizeof *places, compare_places);
+    for (size_t i = 0, first = 0; i < count; i++) {
         for (int axis = 0; axis < 3; axis++) {
             if (places[i].x[axis] > places[first].x[axis] || places[i].x[axis] < places[first].x[axis]) {
                 first = i;
@@ -69,6 +74,7 @@ typedef struct Topology {
     int32_t *twins;   /* per triangle and edge: the slot across; -1: none or several; -2: of a collapsed triangle */
     int32_t *patches; /* per triangle: its patch, -1 before it is known */
     uint8_t *flipped; /* per triangle */
+    uint8_t *border;  /* per vertex: at an edge with one triangle, or several */
     int32_t *queue;   /* triangles in order of discovery, patch by patch */
 } Topology;
 
@@ -79,6 +85,7 @@ static void slot_ends(const Topology *topology, size_t slot, int32_t *from, int3
     *to = topology->welded[corners[(slot + 1) % 3]];
 }
 
+/* Edges are those of welded vertices. */
 static SnStatus twins_find(SnContext *context, Topology *topology)
 {
     SnStatus status = SN_OK;
@@ -108,6 +115,8 @@ static SnStatus twins_find(SnContext *context, Topology *topology)
         if (end - begin == 2) {
             topology->twins[edges[begin].slot] = edges[begin + 1].slot;
             topology->twins[edges[begin + 1].slot] = edges[begin].slot;
+        } else {
+            topology->border[edges[begin].low] = topology->border[edges[begin].high] = 1;
         }
     }
 cleanup:
@@ -147,12 +156,14 @@ static size_t patch_grow(Topology *topology, size_t begin, int32_t patch, int *o
     return end;
 }
 
-static void patch_keep(const Topology *topology, size_t begin, size_t end, SnPatches *patches)
+static void patch_keep(const Topology *topology, size_t begin, size_t end, SnPatchKind kind, SnPatches *patches)
 {
+    patches->kinds[patches->patch_count] = (uint8_t)kind;
     for (size_t i = begin; i < end; i++) {
         size_t triangle = (size_t)topology->queue[i];
         const int32_t *corners = topology->mesh->triangles + 3 * triangle;
-        int32_t *out = patches->triangles + 3 * patches->triangle_count++;
+        int32_t *out = patches->triangles + 3 * patches->triangle_count;
+        patches->sources[patches->triangle_count++] = (int32_t)triangle;
         out[0] = corners[0];
         out[1] = corners[topology->flipped[triangle] ? 2 : 1];
         out[2] = corners[topology->flipped[triangle] ? 1 : 2];
@@ -166,14 +177,22 @@ SnStatus sn_patches_build(SnContext *context, const SnTriMesh *mesh, SnPatches *
     Topology topology = {.mesh = mesh};
     size_t triangle_count = mesh->triangle_count, end = 0;
     *patches = (SnPatches){0};
-    SN_TRY_NEW(context, topology.welded, mesh->vertex_count, int32_t);
+    SN_TRY_NEW(context, patches->welded, mesh->vertex_count, int32_t);
+    SN_TRY_NEW(context, topology.border, mesh->vertex_count, uint8_t);
     SN_TRY_NEW(context, topology.twins, 3 * triangle_count, int32_t);
     SN_TRY_NEW(context, topology.patches, triangle_count, int32_t);
     SN_TRY_NEW(context, topology.flipped, triangle_count, uint8_t);
     SN_TRY_NEW(context, topology.queue, triangle_count, int32_t);
     SN_TRY_NEW(context, patches->starts, triangle_count + 1, int32_t);
+    SN_TRY_NEW(context, patches->kinds, triangle_count, uint8_t);
     SN_TRY_NEW(context, patches->triangles, 3 * triangle_count, int32_t);
-    SN_TRY(vertices_weld(context, mesh, topology.welded));
+    SN_TRY_NEW(context, patches->sources, triangle_count, int32_t);
+    topology.welded = patches->welded;
+    for (size_t i = 0; i < mesh->vertex_count; i++) {
+        topology.welded[i] = (int32_t)i;
+    }
+    SN_TRY(twins_find(context, &topology)); /* for the borders */
+    SN_TRY(vertices_weld(context, mesh, topology.border, topology.welded));
     SN_TRY(twins_find(context, &topology));
     for (size_t i = 0; i < triangle_count; i++) {
         topology.patches[i] = -1;
@@ -184,13 +203,12 @@ SnStatus sn_patches_build(SnContext *context, const SnTriMesh *mesh, SnPatches *
             int oriented, open;
             topology.queue[begin] = (int32_t)i;
             end = patch_grow(&topology, begin, (int32_t)patches->patch_count, &oriented, &open);
-            if (oriented && open) {
-                patch_keep(&topology, begin, end, patches);
-            }
+            SnPatchKind kind = !oriented ? SN_PATCH_ONE_SIDED : (open ? SN_PATCH_OPEN : SN_PATCH_CLOSED);
+            patch_keep(&topology, begin, end, kind, patches);
         }
     }
 cleanup:
-    sn_release(topology.welded);
+    sn_release(topology.border);
     sn_release(topology.twins);
     sn_release(topology.patches);
     sn_release(topology.flipped);
@@ -204,6 +222,9 @@ cleanup:
 void sn_patches_clear(SnPatches *patches)
 {
     sn_release(patches->starts);
+    sn_release(patches->kinds);
     sn_release(patches->triangles);
+    sn_release(patches->sources);
+    sn_release(patches->welded);
     *patches = (SnPatches){0};
 }

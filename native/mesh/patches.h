@@ -1,17 +1,24 @@
-/* Open pieces of surface, oriented: what the winding number needs to tell the inside of a body whose mesh has large
-   holes. Vertices at exactly one place count as one (seams, STL files); triangles that meet two at an edge form a
-   patch and are turned to agree. Closed patches are left out (a flood fill knows their inside) and so are
-   patches that cannot be oriented. */
+/* The surface as pieces that know their two sides. Triangles that meet two at an edge form a patch and are turned to agree.
+   Vertices at exactly one place count as one along open borders (seams, STL files), and only there: lips that touch stay two. */
 #ifndef SN_MESH_PATCHES_H
 #define SN_MESH_PATCHES_H
 
 #include "mesh/tri_mesh.h"
 
+typedef enum SnPatchKind {
+    SN_PATCH_CLOSED,   /* a flood fill knows its inside */
+    SN_PATCH_OPEN,     /* the winding number tells the inside, if it has any */
+    SN_PATCH_ONE_SIDED /* cannot be oriented */
+} SnPatchKind;
+
 typedef struct SnPatches {
     size_t patch_count;
-    size_t triangle_count;
+    size_t triangle_count; /* collapsed triangles are in no patch */
     int32_t *starts;    /* patch_count + 1: first triangle of each; owned */
-    int32_t *triangles; /* triangle_count x 3 vertex indices of the mesh, patch by patch; owned */
+    uint8_t *kinds;     /* patch_count, an SnPatchKind; owned */
+    int32_t *triangles; /* triangle_count x 3 vertex indices of the mesh, patch by patch, turned to agree; owned */
+    int32_t *sources;   /* triangle_count: the triangle of the mesh; owned */
+    int32_t *welded;    /* per vertex of the mesh: the first one that it is one with; owned */
 } SnPatches;
 
 SnStatus sn_patches_build(SnContext *context, const SnTriMesh *mesh, SnPatches *patches);

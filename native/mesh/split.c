@@ -3,14 +3,16 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "mesh/geometry.h"
-#include "mesh/region.h"
+#include "mesh/pieces.h"
 
 #include <string.h>
 
-#define MOST_COPIES 12      /* of one tet; further pieces share the last copy */
-#define TOUCH 0.9           /* voxels: the body's voxel at a surface vertex is nearer than this to the vertex's tet */
+#define MOST_COPIES 12       /* of one tet; further pieces share the last copy */
+#define TOUCH SN_SHELLS_FINEST /* cells: the surface is in a tet when it is nearer than this, which is as well as it is known */
+#define DEEP 0.02            /* cells: nearer to the surface nobody can tell inside from outside where parts touch */
+#define LOOSE_COPIES 16      /* a group of copies this small is no part of a body: it goes with its neighbours */
 #define TETS_PER_CHUNK 64
-#define CHUNKS_PER_BATCH 64 /* between two looks at the cancel flag */
+#define CHUNKS_PER_BATCH 16  /* between two looks at the cancel flag */
 
 /* What the body does in one tet. */
 typedef struct Content {
@@ -18,29 +20,39 @@ typedef struct Content {
     uint8_t pieces;  /* of the body around the tet; 0: the tet is bare */
     uint8_t touched; /* its copies hold pieces that reach into the tet; else they are only near it */
     uint8_t bound;   /* carries a vertex of the surface */
-    int32_t voxel[3]; /* one voxel of the first copy's piece */
+    int32_t triangle; /* one of the only piece */
 } Content;
 
 /* The pieces of one tet's copies. */
-typedef struct Pieces {
+typedef struct Around {
     size_t tet;
-    SnRegionTet shape;
-    int count;
-    SnRegion regions[MOST_COPIES];
-} Pieces;
+    SnPiecesTet shape;
+    SnPieces pieces;
+    int count;                  /* copies */
+    int touched;                /* the copies' pieces reach into the tet */
+    int8_t copies[MOST_COPIES]; /* of each piece: its copy, or -1 */
+} Around;
+
+/* One for each chunk of a batch, so that no two threads share one. */
+typedef struct Worker {
+    SnContext context;
+    SnStatus status;
+    Around around;
+} Worker;
 
 typedef struct Split {
     SnContext *context;
-    const SnVoxels *voxels;
+    const SnShells *shells;
     const SnLattice *lattice;
     const SnTetMesh *cage;
-    double margin;       /* voxels */
+    double margin;       /* cells */
     Content *contents;   /* per tet */
     int32_t *first;      /* tet_count + 1: first copy of each tet */
     int32_t *neighbours; /* tet_count x 4 */
     int32_t *corners;    /* copy_count x 4, union-find: corners that are one vertex */
     int32_t *groups;     /* copy_count, union-find: copies connected through faces */
-    Pieces *here, *there;
+    Worker *workers;     /* CHUNKS_PER_BATCH */
+    Around *here, *there;
     size_t batch_start;
 } Split;
 
@@ -61,75 +73,145 @@ static void unite(int32_t *parents, int32_t a, int32_t b)
     parents[a > b ? a : b] = a > b ? b : a;
 }
 
-static void tet_shape(const Split *split, size_t tet, SnRegionTet *shape)
+static void tet_shape(const Split *split, size_t tet, SnPiecesTet *shape)
 {
     double corners[4][3];
     for (size_t i = 0; i < 4; i++) {
         sn_lattice_from_world(split->lattice, split->cage->positions + 3 * (size_t)split->cage->tets[4 * tet + i], corners[i]);
     }
-    sn_region_tet_init(split->voxels, corners, shape);
+    sn_pieces_tet_init(corners, shape);
 }
 
-static void content_find(const Split *split, size_t tet, SnRegion *region, SnRegion *piece)
+/* The middle of a tet, or of the face opposite corner 0..3. */
+static void middle_of(const SnPiecesTet *shape, int without, double middle[3])
 {
-    Content *content = split->contents + tet;
-    SnRegionTet shape;
-    int pieces = 0, touching = 0;
-    tet_shape(split, tet, &shape);
-    if (sn_region_is_solid(split->voxels, &shape, split->margin)) {
-        content->copies = content->pieces = content->touched = 1;
-        for (int axis = 0; axis < 3; axis++) {
-            content->voxel[axis] = (int32_t)shape.corners[0][axis];
+    for (int axis = 0; axis < 3; axis++) {
+        middle[axis] = 0.0;
+        for (int i = 0; i < 4; i++) {
+            middle[axis] += i == without ? 0.0 : shape->corners[i][axis] / (without < 4 ? 3.0 : 4.0);
         }
-        return;
     }
-    sn_region_init(split->voxels, &shape, split->margin, region);
-    while (sn_region_take(region, piece)) {
-        int32_t voxel[3];
-        int touches = sn_region_touches(piece, &shape, TOUCH, voxel);
-        if (touches && touching++ == 0) {
-            memcpy(content->voxel, voxel, sizeof voxel);
-        } else if (!touches && pieces == 0) {
-            (void)sn_region_touches(piece, &shape, split->margin, content->voxel);
+}
+
+/* Which pieces reach into the tet: by their surface, or by their flesh at its middle or at the middle of a face. */
+static int pieces_touch(const Split *split, const Around *around, uint8_t touch[MOST_COPIES])
+{
+    int touching = 0;
+    memset(touch, 0, MOST_COPIES);
+    for (size_t i = 0; i < around->pieces.triangle_count; i++) {
+        const SnPiecesTriangle *at = around->pieces.triangles + i;
+        double middle[3];
+        touch[at->piece] |= !touch[at->piece] &&
+                            sn_pieces_holds(split->shells, &around->shape, TOUCH, (size_t)at->triangle, middle);
+    }
+    for (int piece = 0; piece < around->pieces.count; piece++) {
+        for (int without = 0; without < 5 && !touch[piece]; without++) {
+            double middle[3];
+            int inside;
+            middle_of(&around->shape, without, middle);
+            (void)sn_pieces_side(split->shells, &around->pieces, piece, middle, &inside);
+            touch[piece] = (uint8_t)inside; /* a copy too many does no harm */
         }
-        pieces++;
+        touching += touch[piece];
     }
-    int copies = touching > 0 ? touching : pieces;
-    content->pieces = (uint8_t)(pieces < MOST_COPIES ? pieces : MOST_COPIES);
-    content->touched = touching > 0;
-    content->copies = (uint8_t)(copies < 1 ? 1 : (copies < MOST_COPIES ? copies : MOST_COPIES));
+    return touching;
+}
+
+/* Finds the pieces around a tet, and which of them have a copy of it. */
+static SnStatus around_find(const Split *split, size_t tet, Around *around)
+{
+    uint8_t touch[MOST_COPIES];
+    around->tet = tet;
+    tet_shape(split, tet, &around->shape);
+    SnStatus status = sn_pieces_find(split->shells, &around->shape, split->margin, MOST_COPIES, &around->pieces);
+    if (status != SN_OK) {
+        around->tet = SIZE_MAX;
+        return status;
+    }
+    int pieces = around->pieces.count, touching = pieces > 1 ? pieces_touch(split, around, touch) : 0;
+    around->count = 0;
+    for (int piece = 0; piece < pieces && piece < MOST_COPIES; piece++) {
+        around->copies[piece] = (int8_t)(touching == 0 || touch[piece] ? around->count++ : -1);
+    }
+    around->touched = pieces == 1 || touching > 0;
+    return SN_OK;
+}
+
+/* The triangle nearest to the middle of the tet; -1: there is none. */
+static int32_t triangle_in_the_middle(const Around *around)
+{
+    int32_t found = -1;
+    double middle[3], nearest = INFINITY;
+    middle_of(&around->shape, 4, middle);
+    for (size_t i = 0; i < around->pieces.triangle_count; i++) {
+        double distance = sn_distance_squared(middle, around->pieces.triangles[i].middle);
+        if (distance < nearest) {
+            nearest = distance;
+            found = around->pieces.triangles[i].triangle;
+        }
+    }
+    return found;
 }
 
 static void find_contents(void *data, size_t chunk, size_t begin, size_t end)
 {
     const Split *split = data;
-    SnRegion region, piece;
-    (void)chunk;
-    for (size_t tet = split->batch_start + begin; tet < split->batch_start + end; tet++) {
-        content_find(split, tet, &region, &piece);
+    Worker *worker = split->workers + chunk;
+    for (size_t tet = split->batch_start + begin; tet < split->batch_start + end && worker->status == SN_OK; tet++) {
+        const Around *around = &worker->around;
+        Content *content = split->contents + tet;
+        worker->status = around_find(split, tet, &worker->around);
+        content->copies = (uint8_t)(around->count > 0 ? around->count : 1);
+        content->pieces = (uint8_t)around->pieces.count;
+        content->touched = (uint8_t)around->touched;
+        content->triangle = triangle_in_the_middle(around);
     }
 }
 
-/* The pieces of a tet's copies, in the order of the copies. */
-static void pieces_find(const Split *split, size_t tet, SnRegion *region, Pieces *pieces)
+/* Whether copies of two tets have a triangle in common: shared[i][j]. */
+static void shared_find(const Around *a, const Around *b, uint8_t shared[MOST_COPIES][MOST_COPIES])
 {
-    const Content *content = split->contents + tet;
-    SnRegion piece;
-    tet_shape(split, tet, &pieces->shape);
-    pieces->tet = tet;
-    pieces->count = 0;
-    sn_region_init(split->voxels, &pieces->shape, split->margin, region);
-    while (sn_region_take(region, &piece)) {
-        int32_t voxel[3];
-        if (content->touched && !sn_region_touches(&piece, &pieces->shape, TOUCH, voxel)) {
-            continue;
+    memset(shared, 0, MOST_COPIES * MOST_COPIES);
+    for (size_t i = 0, j = 0; i < a->pieces.triangle_count && j < b->pieces.triangle_count;) {
+        const SnPiecesTriangle *at = a->pieces.triangles + i, *other = b->pieces.triangles + j;
+        int copy = a->copies[at->piece], other_copy = b->copies[other->piece];
+        if (at->place == other->place && copy >= 0 && other_copy >= 0) {
+            shared[copy][other_copy] = 1;
         }
-        if (pieces->count < MOST_COPIES) {
-            pieces->regions[pieces->count++] = piece;
-        } else {
-            sn_region_join(&pieces->regions[MOST_COPIES - 1], &piece);
+        i += at->place <= other->place;
+        j += other->place <= at->place;
+    }
+}
+
+/* The copy in whose flesh a point clearly lies: -1 when there is none, or several. */
+static int copy_inside(const Split *split, const Around *around, const double point[3])
+{
+    int found = -1, count = 0;
+    for (int piece = 0; piece < around->pieces.count; piece++) {
+        int inside;
+        double distance = sn_pieces_side(split->shells, &around->pieces, piece, point, &inside);
+        if (inside && distance > DEEP * DEEP && around->copies[piece] >= 0) {
+            found = around->copies[piece];
+            count++;
         }
     }
+    return count == 1 ? found : -1;
+}
+
+/* The copy whose piece is nearest to a point. */
+static int copy_nearest(const Split *split, const Around *around, const double point[3])
+{
+    int found = 0;
+    double nearest = INFINITY;
+    for (int piece = 0; piece < around->pieces.count; piece++) {
+        int inside;
+        double distance = sn_pieces_side(split->shells, &around->pieces, piece, point, &inside);
+        if (distance < nearest && around->copies[piece] >= 0) {
+            nearest = distance;
+            found = around->copies[piece];
+        }
+    }
+    return found;
 }
 
 static void copies_join(Split *split, size_t tet, int copy, size_t other, int other_copy)
@@ -146,40 +228,63 @@ static void copies_join(Split *split, size_t tet, int copy, size_t other, int ot
     }
 }
 
-/* Most tets hold one piece: then a voxel of one that lies around the other too proves that they are the same. */
+/* Most tets hold one piece: then a triangle of one that lies around the other too proves that they are the same. */
 static int is_plainly_joined(const Split *split, size_t tet, size_t other)
 {
     const Content *a = split->contents + tet, *b = split->contents + other;
-    SnRegionTet shape;
+    SnPiecesTet shape;
+    double middle[3];
     if (a->pieces != 1 || b->pieces != 1) {
         return 0;
     }
     tet_shape(split, tet, &shape);
-    if (sn_region_holds(&shape, split->margin, b->voxel)) {
+    if (sn_pieces_holds(split->shells, &shape, split->margin, (size_t)b->triangle, middle)) {
         return 1;
     }
     tet_shape(split, other, &shape);
-    return sn_region_holds(&shape, split->margin, a->voxel);
+    return sn_pieces_holds(split->shells, &shape, split->margin, (size_t)a->triangle, middle);
 }
 
-static void tets_join(Split *split, size_t tet, size_t other, SnRegion *region)
+/* Joins the copies of two neighbours; `face`: of the first tet, by the corner opposite. */
+static SnStatus tets_join(Split *split, size_t tet, int face, size_t other)
 {
-    /* A bare tet has nothing to be told apart by: it goes with what is beside it. */
-    if (split->contents[tet].pieces == 0 || split->contents[other].pieces == 0 || is_plainly_joined(split, tet, other)) {
+    SnStatus status = SN_OK;
+    const Content *content = split->contents + tet, *beyond = split->contents + other;
+    uint8_t shared[MOST_COPIES][MOST_COPIES];
+    double middle[3];
+    int joined = 0;
+    if ((content->pieces <= 1 && beyond->pieces <= 1 && content->pieces + beyond->pieces < 2) || is_plainly_joined(split, tet, other)) {
         copies_join(split, tet, 0, other, 0);
-        return;
+        return SN_OK;
     }
     if (split->here->tet != tet) {
-        pieces_find(split, tet, region, split->here);
+        SN_TRY(around_find(split, tet, split->here));
     }
-    pieces_find(split, other, region, split->there);
+    SN_TRY(around_find(split, other, split->there));
+    middle_of(&split->here->shape, face, middle);
+    if (content->pieces == 0 || beyond->pieces == 0) {
+        /* Deep in the flesh there is nothing to be told apart by: it goes with the piece whose flesh it is. */
+        const Around *known = content->pieces == 0 ? split->there : split->here;
+        int copy = copy_inside(split, known, middle);
+        copy = copy < 0 ? copy_nearest(split, known, middle) : copy;
+        copies_join(split, tet, content->pieces == 0 ? 0 : copy, other, content->pieces == 0 ? copy : 0);
+        return SN_OK;
+    }
+    shared_find(split->here, split->there, shared);
     for (int i = 0; i < split->here->count; i++) {
         for (int j = 0; j < split->there->count; j++) {
-            if (sn_region_meets(&split->here->regions[i], &split->there->regions[j])) {
+            if (shared[i][j]) {
                 copies_join(split, tet, i, other, j);
+                joined |= 1 << i;
             }
         }
     }
+    int from = copy_inside(split, split->here, middle), to = copy_inside(split, split->there, middle);
+    if (from >= 0 && to >= 0 && !(joined >> from & 1) && sn_shells_depth(split->shells, (size_t)content->triangle, middle) < 2) {
+        copies_join(split, tet, from, other, to);
+    }
+cleanup:
+    return status;
 }
 
 /* Gives every copy its corners and joins those that are one. */
@@ -187,7 +292,6 @@ static SnStatus split_connect(Split *split)
 {
     SnStatus status = SN_OK;
     size_t tet_count = split->cage->tet_count;
-    SnRegion region;
     for (size_t tet = 0; tet < tet_count; tet++) {
         split->first[tet + 1] = split->first[tet] + split->contents[tet].copies;
     }
@@ -195,15 +299,14 @@ static SnStatus split_connect(Split *split)
         split->corners[i] = i;
         split->groups[i / 4] = i / 4;
     }
-    split->here->tet = tet_count;
     for (size_t tet = 0; tet < tet_count; tet++) {
         if (tet % 1024 == 0) {
             SN_TRY(sn_context_advance(split->context, (long)(tet_count + tet)));
         }
-        for (size_t i = 0; i < 4; i++) {
-            int32_t other = split->neighbours[4 * tet + i];
+        for (int i = 0; i < 4; i++) {
+            int32_t other = split->neighbours[4 * tet + (size_t)i];
             if (other > (int32_t)tet && split->contents[tet].copies > 0 && split->contents[other].copies > 0) {
-                tets_join(split, tet, (size_t)other, &region);
+                SN_TRY(tets_join(split, tet, i, (size_t)other));
             }
         }
     }
@@ -258,8 +361,17 @@ static SnStatus split_find(Split *split, const SnEmbedding *embedding)
     SN_TRY_NEW(context, split->contents, tet_count, Content);
     SN_TRY_NEW(context, split->first, tet_count + 1, int32_t);
     SN_TRY_NEW(context, split->neighbours, 4 * tet_count, int32_t);
-    SN_TRY_NEW(context, split->here, 1, Pieces);
-    SN_TRY_NEW(context, split->there, 1, Pieces);
+    SN_TRY_NEW(context, split->workers, CHUNKS_PER_BATCH, Worker);
+    SN_TRY_NEW(context, split->here, 1, Around);
+    SN_TRY_NEW(context, split->there, 1, Around);
+    split->here->tet = split->there->tet = SIZE_MAX;
+    sn_pieces_init(context, &split->here->pieces);
+    sn_pieces_init(context, &split->there->pieces);
+    for (int i = 0; i < CHUNKS_PER_BATCH; i++) {
+        Worker *worker = split->workers + i;
+        sn_context_init(&worker->context);
+        sn_pieces_init(&worker->context, &worker->around.pieces);
+    }
     SN_TRY(sn_tet_mesh_neighbours(context, split->cage, split->neighbours));
     for (size_t i = 0; i < embedding->vertex_count; i++) {
         split->contents[embedding->tets[i]].bound = 1;
@@ -269,6 +381,12 @@ static SnStatus split_find(Split *split, const SnEmbedding *embedding)
         size_t left = tet_count - split->batch_start;
         SN_TRY(sn_context_advance(context, (long)split->batch_start));
         sn_parallel_for(left < batch ? left : batch, TETS_PER_CHUNK, find_contents, split);
+        for (int i = 0; i < CHUNKS_PER_BATCH; i++) {
+            if (split->workers[i].status != SN_OK) {
+                status = sn_context_fail(context, split->workers[i].status, "%s", split->workers[i].context.message);
+                goto cleanup;
+            }
+        }
     }
     size_t copy_count = 0;
     for (size_t tet = 0; tet < tet_count; tet++) {
@@ -286,14 +404,28 @@ cleanup:
     return status;
 }
 
-/* bound[i]: of the tet that holds vertex i, the copy whose piece is nearest to it. */
+/* The copy that holds a vertex of the surface: that of its own triangles, or of the flesh that a loose one lies in. */
+static int copy_of_vertex(const Split *split, int32_t vertex, const double point[3])
+{
+    const Around *around = split->here;
+    for (size_t i = 0; i < around->pieces.triangle_count; i++) {
+        const SnPiecesTriangle *at = around->pieces.triangles + i;
+        const int32_t *vertices = split->shells->vertices + 3 * (size_t)at->triangle;
+        if ((vertices[0] == vertex || vertices[1] == vertex || vertices[2] == vertex) && around->copies[at->piece] >= 0) {
+            return around->copies[at->piece];
+        }
+    }
+    int copy = copy_inside(split, around, point);
+    return copy < 0 ? copy_nearest(split, around, point) : copy;
+}
+
+/* bound[i]: of the tet that holds vertex i, the copy whose piece it belongs to. */
 static SnStatus vertices_bind(Split *split, const double *positions, const SnEmbedding *embedding, int32_t *bound)
 {
     SnStatus status = SN_OK;
-    SnRegion region;
     for (size_t i = 0; i < embedding->vertex_count; i++) {
         size_t tet = (size_t)embedding->tets[i];
-        double nearest = INFINITY, point[3];
+        double point[3];
         bound[i] = split->first[tet];
         if (i % 1024 == 0) {
             SN_TRY(sn_context_advance(split->context, (long)(2 * split->cage->tet_count)));
@@ -303,17 +435,54 @@ static SnStatus vertices_bind(Split *split, const double *positions, const SnEmb
         }
         sn_lattice_from_world(split->lattice, positions + 3 * i, point);
         if (split->here->tet != tet) {
-            pieces_find(split, tet, &region, split->here);
+            SN_TRY(around_find(split, tet, split->here));
         }
-        for (int32_t copy = 0; copy < split->here->count; copy++) {
-            double distance = sn_region_distance_squared(split->voxels, &split->here->regions[copy], point);
-            if (distance < nearest) {
-                nearest = distance;
-                bound[i] = split->first[tet] + copy;
+        bound[i] = split->first[tet] + copy_of_vertex(split, split->shells->welded[i], point);
+    }
+cleanup:
+    return status;
+}
+
+/* Where the surface is finer than the pieces can tell, a few copies may be left with nobody: where they carry vertices,
+   they join the nearest piece across one of their faces. bound: vertex_count copies. */
+static SnStatus loose_join(Split *split, size_t vertex_count, const int32_t *bound)
+{
+    SnStatus status = SN_OK;
+    int32_t *sizes = NULL; /* of each group, by its root; large where it carries no vertex */
+    SN_TRY_NEW(split->context, sizes, split->first[split->cage->tet_count], int32_t);
+    for (int32_t copy = 0; copy < split->first[split->cage->tet_count]; copy++) {
+        sizes[copy] = LOOSE_COPIES;
+    }
+    for (size_t i = 0; i < vertex_count; i++) {
+        sizes[find_root(split->groups, bound[i])] = 0;
+    }
+    for (int32_t copy = 0; copy < split->first[split->cage->tet_count]; copy++) {
+        sizes[find_root(split->groups, copy)]++;
+    }
+    for (size_t tet = 0; tet < split->cage->tet_count; tet++) {
+        for (int32_t copy = split->first[tet]; copy < split->first[tet + 1]; copy++) {
+            for (int i = 0; i < 4 && sizes[find_root(split->groups, copy)] < LOOSE_COPIES; i++) {
+                int32_t other = split->neighbours[4 * tet + (size_t)i], own = find_root(split->groups, copy);
+                if (other < 0 || split->contents[other].copies == 0) {
+                    continue;
+                }
+                double middle[3];
+                SN_TRY(around_find(split, (size_t)other, split->there));
+                tet_shape(split, tet, &split->here->shape);
+                split->here->tet = SIZE_MAX;
+                middle_of(&split->here->shape, i, middle);
+                int nearest = split->there->count > 1 ? copy_nearest(split, split->there, middle) : 0;
+                int32_t root = find_root(split->groups, split->first[other] + nearest);
+                if (root != own) {
+                    int32_t together = sizes[root] + sizes[own];
+                    copies_join(split, tet, copy - split->first[tet], (size_t)other, nearest);
+                    sizes[find_root(split->groups, copy)] = together;
+                }
             }
         }
     }
 cleanup:
+    sn_release(sizes);
     return status;
 }
 
@@ -387,16 +556,24 @@ static void mesh_fill(Split *split, const int32_t *places, const int32_t *vertic
     }
 }
 
-SnStatus sn_split_apply(SnContext *context, const SnVoxels *voxels, const SnLattice *lattice, const double *positions,
+static void around_release(Around *around)
+{
+    if (around != NULL) {
+        sn_pieces_clear(&around->pieces);
+        sn_release(around);
+    }
+}
+
+SnStatus sn_split_apply(SnContext *context, const SnShells *shells, const SnLattice *lattice, const double *positions,
                         double margin, SnTetMesh *cage, SnEmbedding *embedding)
 {
     SnStatus status = SN_OK;
-    Split split = {.context = context, .voxels = voxels, .lattice = lattice, .cage = cage,
-                   .margin = margin * voxels->factor + 1.0};
+    Split split = {.context = context, .shells = shells, .lattice = lattice, .cage = cage,
+                   .margin = margin};
     SnTetMesh mesh = {0};
     uint8_t *carrying = NULL;
     int32_t *places = NULL, *vertices = NULL, *keepers = NULL, *bound = NULL;
-    if (voxels->factor == 0) {
+    if (shells->triangle_count == 0) {
         return SN_OK;
     }
     SN_TRY(split_find(&split, embedding));
@@ -407,6 +584,7 @@ SnStatus sn_split_apply(SnContext *context, const SnVoxels *voxels, const SnLatt
     SN_TRY_NEW(context, keepers, cage->vertex_count, int32_t);
     SN_TRY_NEW(context, bound, embedding->vertex_count, int32_t);
     SN_TRY(vertices_bind(&split, positions, embedding, bound));
+    SN_TRY(loose_join(&split, embedding->vertex_count, bound));
     size_t tet_count = copies_place(&split, embedding->vertex_count, bound, carrying, places);
     size_t vertex_count = vertices_place(&split, places, vertices, keepers);
     SN_TRY(sn_tet_mesh_init(context, vertex_count, tet_count, &mesh));
@@ -424,8 +602,12 @@ cleanup:
     sn_release(split.neighbours);
     sn_release(split.corners);
     sn_release(split.groups);
-    sn_release(split.here);
-    sn_release(split.there);
+    for (int i = 0; i < CHUNKS_PER_BATCH && split.workers != NULL; i++) {
+        sn_pieces_clear(&split.workers[i].around.pieces);
+    }
+    around_release(split.here);
+    around_release(split.there);
+    sn_release(split.workers);
     sn_release(carrying);
     sn_release(places);
     sn_release(vertices);

@@ -284,11 +284,6 @@ def test_a_temporary_folder_that_is_not_there_is_told(tmp_path, monkeypatch) -> 
     assert_is_lattice("cannot use the temporary folder")
 
 
-def test_near_parts_that_are_kept_apart_need_the_lattice() -> None:
-    rest, triangles = sphere(8, 12)
-    assert "near parts" in build_cage(rest, triangles, 6, separate_parts=True, mesher="gmsh").note
-
-
 def test_cancelling_ends_the_helper(tmp_path, monkeypatch) -> None:
     script = tmp_path / "fake.py"
     script.write_text(

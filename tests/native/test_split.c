@@ -164,9 +164,9 @@ static void two_fingers_half_a_cell_apart_meet_only_in_the_palm(void)
     SnContext context;
     const Fork fork = {.width = 10, .gap = 5, .length = 70, .palm = 20}, thin = {.width = 6, .gap = 5, .length = 70, .palm = 10};
     sn_context_init(&context);
-    for (int i = 0; i < 6; i++) {
-        fork_check(&context, &fork, 0.37 * i);
-        fork_check(&context, &thin, 0.41 * i);
+    for (int i = 0; i < 3; i++) {
+        fork_check(&context, &fork, 0.74 * i);
+        fork_check(&context, &thin, 0.82 * i);
     }
 }
 

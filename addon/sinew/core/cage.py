@@ -64,7 +64,7 @@ def build_cage(
     triangles: Any,
     resolution: int = 0,
     *,
-    separate_parts: bool = False,
+    separate_parts: bool = True,
     mesher: str = "lattice",
     monitor: Any = None,
 ) -> Cage:
@@ -72,28 +72,29 @@ def build_cage(
 
     rest (t, 3) metres, triangles (m, 3) indices; resolution is the number of cells along the longest side, 0 for
     an automatic one: 24, or fewer so that there are about 25,000 tets.
-    separate_parts gives parts that are near each other but not connected (fingers, thighs) tets of their own.
+    separate_parts gives parts that are near each other but not connected there (fingers, lips, crossed legs) tets of
+    their own, also where they touch; loose shells (eyes, buttons, clothes) hold on to what they lie in or on.
     mesher "gmsh" fills a smoother envelope with tets that grow towards the inside; where it cannot, the cage is that of
-    "lattice" and its note says why.
+    "lattice" and its note says why. It does not separate parts.
     """
     rest = np.ascontiguousarray(rest, np.float64)
     triangles = np.ascontiguousarray(triangles, np.int32).reshape(-1, 3)
     if resolution == 0:
         resolution = _automatic_resolution(rest, triangles, monitor)
-    cage = _lattice_cage(rest, triangles, resolution, separate_parts, monitor)
-    return _gmsh_cage(cage, rest, separate_parts, monitor) if mesher == "gmsh" else cage
+    if mesher == "gmsh":
+        return _gmsh_cage(rest, triangles, resolution, separate_parts, monitor)
+    return _lattice_cage(rest, triangles, resolution, separate_parts, monitor)
 
 
-def _gmsh_cage(lattice: Cage, rest: Floats, separate_parts: bool, monitor: Any) -> Cage:
+def _gmsh_cage(rest: Floats, triangles: Ints, resolution: int, separate_parts: bool, monitor: Any) -> Cage:
     from . import gmsh  # it takes cages from here
 
     try:
-        if separate_parts:
-            raise gmsh.Failure("cannot keep near parts separate")
-        return gmsh.fill_cage(lattice, rest, monitor)
+        return gmsh.fill_cage(_lattice_cage(rest, triangles, resolution, False, monitor), rest, monitor)
     except gmsh.Failure as failure:
-        lattice.note = f"The lattice mesher made the cage, because Gmsh {failure}."
-        return lattice
+        cage = _lattice_cage(rest, triangles, resolution, separate_parts, monitor)
+        cage.note = f"The lattice mesher made the cage, because Gmsh {failure}."
+        return cage
 
 
 def _lattice_cage(rest: Floats, triangles: Ints, resolution: int, separate_parts: bool, monitor: Any) -> Cage:

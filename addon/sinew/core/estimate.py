@@ -66,18 +66,16 @@ class Growth:
 
 
 def measure(
-    rest: Any, triangles: Any, separate_parts: bool = False, mesher: str = "lattice", monitor: Any = None
+    rest: Any, triangles: Any, separate_parts: bool = True, mesher: str = "lattice", monitor: Any = None
 ) -> Growth:
     """Builds the trial cages: a fraction of a second, more for very large meshes."""
     rest = np.ascontiguousarray(rest, np.float64)
     triangles = np.ascontiguousarray(triangles, np.int32).reshape(-1, 3)
-    counts = [count_tets(rest, triangles, r, separate_parts, monitor) for r in _TRIALS]
+    # Separate parts are a few tets more or less.
+    counts = [count_tets(rest, triangles, r, False, monitor) for r in _TRIALS]
     powers = np.array([(r**3, r**2, r) for r in _TRIALS], dtype=np.float64)
     cubic, square, line = np.linalg.solve(powers, np.array(counts, dtype=np.float64))
-    # The automatic resolution is chosen with whole bodies, as a bake does.
-    trial = counts[0] if not separate_parts else count_tets(rest, triangles, TRIAL_RESOLUTION, monitor=monitor)
-    mesher = "lattice" if separate_parts else mesher  # Gmsh cannot
-    return Growth(rest, triangles, separate_parts, trial, (float(cubic), float(square), float(line)), mesher)
+    return Growth(rest, triangles, separate_parts, counts[0], (float(cubic), float(square), float(line)), mesher)
 
 
 def seconds(tets: int, vertices: int, samples: int, settings: Settings, sample_rate: float) -> float:

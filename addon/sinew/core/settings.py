@@ -37,8 +37,9 @@ class Settings:
         high=256,
     )
     separate_parts: bool = _setting(
-        False,
-        "Fingers or thighs that lie close together get a cage each and move apart freely, instead of sticking together",
+        True,
+        "Fingers, lips or legs that lie close together or touch move apart freely. Off: they stick together where they "
+        "are nearer than the cage's cells",
     )
     mesher: str = _setting(
         "lattice",

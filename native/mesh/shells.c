@@ -1,0 +1,660 @@
+#include "mesh/shells.h"
+
+#include "base/memory.h"
+#include "mesh/geometry.h"
+#include "mesh/patches.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ROUND 0.05     /* of a sphere's volume: an open patch that goes around less has no inside */
+#define SPACING 0.5    /* cells between places where a shell looks for others */
+#define MOST_STEPS 8   /* such places along the edge of one triangle */
+#define TOUCH 0.15     /* cells: nearer shells touch */
+#define HOLD 0.4       /* cells: a shell holds on to one that it touches where it is nearer than this */
+#define HOLD_BEYOND 0.25 /* cells: one that touches nothing holds on where it is nearest, and this much farther */
+#define SURE 1e-12
+
+static int32_t find_root(int32_t *parents, int32_t item)
+{
+    while (parents[item] != item) {
+        parents[item] = parents[parents[item]];
+        item = parents[item];
+    }
+    return item;
+}
+
+static double triangle_normal(const double *corners, double normal[3])
+{
+    double ab[3], ac[3];
+    sn_subtract(corners + 3, corners, ab);
+    sn_subtract(corners + 6, corners, ac);
+    sn_cross3(ab, ac, normal);
+    return 0.5 * sn_length(normal);
+}
+
+/* Triangles that share a vertex are of one shell. */
+static SnStatus labels_find(SnContext *context, SnShells *shells)
+{
+    SnStatus status = SN_OK;
+    int32_t *parents = NULL, *numbers = NULL;
+    SN_TRY_NEW(context, parents, shells->vertex_count, int32_t);
+    SN_TRY_NEW(context, numbers, shells->vertex_count, int32_t);
+    for (size_t i = 0; i < shells->vertex_count; i++) {
+        parents[i] = (int32_t)i;
+        numbers[i] = -1;
+    }
+    for (size_t i = 0; i < 3 * shells->triangle_count; i++) {
+        int32_t a = find_root(parents, shells->vertices[i]), b = find_root(parents, shells->vertices[i - i % 3]);
+        parents[a > b ? a : b] = a > b ? b : a;
+    }
+    for (size_t i = 0; i < shells->triangle_count; i++) {
+        int32_t root = find_root(parents, shells->vertices[3 * i]);
+        numbers[root] = numbers[root] < 0 ? (int32_t)shells->shell_count++ : numbers[root];
+        shells->labels[i] = numbers[root];
+    }
+cleanup:
+    sn_release(parents);
+    sn_release(numbers);
+    return status;
+}
+
+/* Whether triangle i of the patches is turned against the mesh. Before vertices are welded. */
+static int is_turned(const SnPatches *patches, const SnShells *shells, size_t i)
+{
+    return patches->triangles[3 * i + 1] != shells->vertices[3 * (size_t)patches->sources[i] + 1];
+}
+
+/* Volume that a patch goes around, negative where it is turned inside out, over that of a ball of the same area. Around the
+   patch's own middle, so that open ones are not biased. */
+static double patch_roundness(const SnPatches *patches, size_t patch, const SnShells *shells)
+{
+    double middle[3] = {0.0, 0.0, 0.0}, area = 0.0, volume = 0.0, normal[3];
+    int32_t begin = patches->starts[patch], end = patches->starts[patch + 1];
+    for (int32_t i = begin; i < end; i++) {
+        const double *x = shells->corners + 9 * (size_t)patches->sources[i];
+        double own = triangle_normal(x, normal);
+        area += own;
+        for (int axis = 0; axis < 3; axis++) {
+            middle[axis] += own * (x[axis] + x[3 + axis] + x[6 + axis]) / 3.0;
+        }
+    }
+    if (area <= 0.0) {
+        return 0.0;
+    }
+    for (int axis = 0; axis < 3; axis++) {
+        middle[axis] /= area;
+    }
+    for (int32_t i = begin; i < end; i++) {
+        const double *x = shells->corners + 9 * (size_t)patches->sources[i];
+        double own = sn_volume_six(middle, x, x + 3, x + 6) / 6.0;
+        volume += is_turned(patches, shells, (size_t)i) ? -own : own;
+    }
+    return volume * 6.0 * sqrt(SN_PI) / (area * sqrt(area));
+}
+
+/* Turns the normals of one patch away from its inside. */
+static void patch_turn(const SnPatches *patches, size_t patch, SnShells *shells)
+{
+    double roundness = patch_roundness(patches, patch, shells);
+    int known = patches->kinds[patch] == SN_PATCH_CLOSED || (patches->kinds[patch] == SN_PATCH_OPEN && fabs(roundness) > ROUND);
+    for (int32_t i = patches->starts[patch]; i < patches->starts[patch + 1]; i++) {
+        size_t triangle = (size_t)patches->sources[i];
+        double *normal = shells->normals + 3 * triangle;
+        double length = 2.0 * triangle_normal(shells->corners + 9 * triangle, normal);
+        double sign = is_turned(patches, shells, (size_t)i) == (roundness < 0.0) ? 1.0 : -1.0;
+        for (int axis = 0; axis < 3; axis++) {
+            normal[axis] *= known && length > SURE ? sign / length : 0.0;
+        }
+        shells->solid[triangle] = (uint8_t)known;
+    }
+}
+
+static void vertex_normals_sum(SnShells *shells)
+{
+    for (size_t slot = 0; slot < 3 * shells->triangle_count; slot++) {
+        const double *x = shells->corners + 9 * (slot / 3), *normal = shells->normals + 3 * (slot / 3);
+        const double *a = x + 3 * (slot % 3), *b = x + 3 * ((slot + 1) % 3), *c = x + 3 * ((slot + 2) % 3);
+        double ab[3], ac[3], cross[3];
+        sn_subtract(b, a, ab);
+        sn_subtract(c, a, ac);
+        sn_cross3(ab, ac, cross);
+        double angle = atan2(sn_length(cross), sn_dot3(ab, ac));
+        for (size_t axis = 0; axis < 3; axis++) {
+            shells->vertex_normals[3 * (size_t)shells->vertices[slot] + axis] += angle * normal[axis];
+        }
+    }
+}
+
+/* Vertices along the edges of triangles: CSR. */
+typedef struct Links {
+    int32_t *starts; /* vertex_count + 1 */
+    int32_t *ends;
+} Links;
+
+static SnStatus links_build(SnContext *context, const SnShells *shells, Links *links)
+{
+    SnStatus status = SN_OK;
+    SN_TRY_NEW(context, links->starts, shells->vertex_count + 2, int32_t);
+    SN_TRY_NEW(context, links->ends, 6 * shells->triangle_count, int32_t);
+    for (size_t i = 0; i < 3 * shells->triangle_count; i++) {
+        links->starts[shells->vertices[i] + 2] += 2;
+    }
+    for (size_t i = 2; i < shells->vertex_count + 2; i++) {
+        links->starts[i] += links->starts[i - 1];
+    }
+    for (size_t i = 0; i < 3 * shells->triangle_count; i++) { /* filling moves each start to its own place */
+        const int32_t *vertices = shells->vertices + (i - i % 3);
+        int32_t *place = links->starts + vertices[i % 3] + 1;
+        links->ends[(*place)++] = vertices[(i + 1) % 3];
+        links->ends[(*place)++] = vertices[(i + 2) % 3];
+    }
+cleanup:
+    return status;
+}
+
+/* welded[i]: the vertex that vertex i becomes one with, reached along the surface without going far from it. */
+static SnStatus vertices_gather(SnContext *context, const double *places, SnShells *shells)
+{
+    SnStatus status = SN_OK;
+    Links links = {0};
+    int32_t *queue = NULL, *owners = NULL;
+    SN_TRY_NEW(context, queue, shells->vertex_count, int32_t);
+    SN_TRY_NEW(context, owners, shells->vertex_count, int32_t);
+    SN_TRY(links_build(context, shells, &links));
+    memset(owners, 0xff, shells->vertex_count * sizeof *owners); /* -1 */
+    for (size_t start = 0; start < shells->vertex_count; start++) {
+        int32_t seed = (int32_t)start;
+        size_t end = 0;
+        if (shells->welded[seed] != seed || owners[seed] >= 0) {
+            continue;
+        }
+        owners[seed] = seed;
+        queue[end++] = seed;
+        for (size_t next = 0; next < end; next++) {
+            for (int32_t i = links.starts[queue[next]]; i < links.starts[queue[next] + 1]; i++) {
+                int32_t other = links.ends[i];
+                if (owners[other] < 0 && sn_distance_squared(places + 3 * (size_t)other, places + 3 * (size_t)seed) < SN_SHELLS_FINEST * SN_SHELLS_FINEST) {
+                    owners[other] = seed;
+                    queue[end++] = other;
+                }
+            }
+        }
+    }
+    for (size_t i = 0; i < shells->vertex_count; i++) {
+        shells->welded[i] = owners[shells->welded[i]];
+    }
+cleanup:
+    sn_release(links.starts);
+    sn_release(links.ends);
+    sn_release(queue);
+    sn_release(owners);
+    return status;
+}
+
+typedef struct Corners {
+    int32_t sorted[3];
+    int32_t triangle;
+} Corners;
+
+static int compare_corners(const void *left, const void *right)
+{
+    const Corners *a = left, *b = right;
+    for (int i = 0; i < 3; i++) {
+        if (a->sorted[i] != b->sorted[i]) {
+            return a->sorted[i] < b->sorted[i] ? -1 : 1;
+        }
+    }
+    return (a->triangle > b->triangle) - (a->triangle < b->triangle);
+}
+
+static int compare_triangles(const void *left, const void *right)
+{
+    const Corners *a = left, *b = right;
+    return (a->triangle > b->triangle) - (a->triangle < b->triangle);
+}
+
+/* One of the triangles with the same vertices stays; those that shrank to a point go, those that shrank to a line stay, for
+   what they connect. */
+static SnStatus triangles_thin(SnContext *context, const double *places, SnShells *shells)
+{
+    SnStatus status = SN_OK;
+    Corners *all = NULL;
+    size_t count = 0, kept = 0;
+    SN_TRY_NEW(context, all, shells->triangle_count, Corners);
+    for (size_t i = 0; i < shells->triangle_count; i++) {
+        const int32_t *v = shells->vertices + 3 * i;
+        int32_t low = v[0] < v[1] ? v[0] : v[1], high = v[0] < v[1] ? v[1] : v[0];
+        int32_t least = low < v[2] ? low : v[2], most = high > v[2] ? high : v[2];
+        if (least != most) {
+            int32_t middle = v[2] < low ? low : (v[2] > high ? high : v[2]);
+            middle = middle == most && low != high ? least : middle; /* two alike: always the lower one twice */
+            all[count++] = (Corners){{least, middle, most}, (int32_t)i};
+        }
+    }
+    qsort(all, count, sizeof *all, compare_corners);
+    for (size_t i = 0; i < count; i++) {
+        if (i == 0 || memcmp(all[i].sorted, all[kept - 1].sorted, sizeof all[i].sorted) != 0) {
+            all[kept++] = all[i];
+            continue;
+        }
+        /* Two sides of a fin have no flesh between them any more. */
+        double *normal = shells->normals + 3 * (size_t)all[kept - 1].triangle, *other = shells->normals + 3 * (size_t)all[i].triangle;
+        if (sn_dot3(normal, other) < 0.0) {
+            memset(normal, 0, 3 * sizeof *normal);
+        }
+    }
+    qsort(all, kept, sizeof *all, compare_triangles);
+    for (size_t i = 0; i < kept; i++) {
+        size_t from = (size_t)all[i].triangle;
+        double before[3], after[3], length;
+        memcpy(before, shells->normals + 3 * from, sizeof before);
+        for (size_t corner = 0; corner < 3; corner++) {
+            shells->vertices[3 * i + corner] = shells->vertices[3 * from + corner];
+            memcpy(shells->corners + 9 * i + 3 * corner, places + 3 * (size_t)shells->vertices[3 * i + corner], 3 * sizeof(double));
+        }
+        length = 2.0 * triangle_normal(shells->corners + 9 * i, after);
+        double along = sn_dot3(before, after);
+        for (size_t axis = 0; axis < 3; axis++) {
+            shells->normals[3 * i + axis] = length > SURE && fabs(along) > SURE ? after[axis] * (along < 0.0 ? -1.0 : 1.0) / length : 0.0;
+        }
+        shells->solid[i] = shells->solid[from] || length <= SURE; /* no flesh is seen from a line */
+    }
+    shells->triangle_count = kept;
+cleanup:
+    sn_release(all);
+    return status;
+}
+
+static SnStatus tree_build(SnContext *context, SnShells *shells)
+{
+    SnStatus status = SN_OK;
+    double *boxes = NULL;
+    SN_TRY_NEW(context, boxes, 6 * shells->triangle_count, double);
+    for (size_t i = 0; i < shells->triangle_count; i++) {
+        const double *x = shells->corners + 9 * i;
+        for (size_t axis = 0; axis < 3; axis++) {
+            boxes[6 * i + axis] = sn_least(x[axis], sn_least(x[3 + axis], x[6 + axis]));
+            boxes[6 * i + 3 + axis] = sn_largest(x[axis], sn_largest(x[3 + axis], x[6 + axis]));
+        }
+    }
+    SN_TRY(sn_box_tree_build(context, shells->triangle_count, boxes, &shells->tree));
+cleanup:
+    sn_release(boxes);
+    return status;
+}
+
+/* Sides, then what is finer than needed goes, then shells. places: vertex_count x 3, lattice coordinates. */
+static SnStatus surface_read(SnContext *context, const SnPatches *patches, const double *places, SnShells *shells)
+{
+    SnStatus status = SN_OK;
+    for (size_t patch = 0; patch < patches->patch_count; patch++) {
+        patch_turn(patches, patch, shells);
+    }
+    for (size_t i = 0; i < 3 * shells->triangle_count; i++) {
+        shells->vertices[i] = shells->welded[shells->vertices[i]];
+    }
+    SN_TRY(vertices_gather(context, places, shells));
+    for (size_t i = 0; i < 3 * shells->triangle_count; i++) {
+        shells->vertices[i] = shells->welded[shells->vertices[i]];
+    }
+    SN_TRY(triangles_thin(context, places, shells));
+    vertex_normals_sum(shells);
+    SN_TRY(labels_find(context, shells));
+    SN_TRY(tree_build(context, shells));
+cleanup:
+    return status;
+}
+
+/* Weights of the corners of a triangle at the place nearest to a point. */
+static void nearest_weights(const double *x, const double point[3], double weights[3])
+{
+    double ab[3], ac[3], ap[3], n[3], q[3], nearest = INFINITY;
+    sn_subtract(x + 3, x, ab);
+    sn_subtract(x + 6, x, ac);
+    sn_subtract(point, x, ap);
+    sn_cross3(ab, ac, n);
+    double area = sn_dot3(n, n);
+    if (area > 0.0) {
+        sn_cross3(ap, ac, q);
+        double v = sn_dot3(q, n) / area;
+        sn_cross3(ab, ap, q);
+        double w = sn_dot3(q, n) / area;
+        if (v >= 0.0 && w >= 0.0 && v + w <= 1.0) {
+            weights[0] = 1.0 - v - w, weights[1] = v, weights[2] = w;
+            return;
+        }
+    }
+    for (int i = 0; i < 3; i++) {
+        const double *a = x + 3 * i, *b = x + 3 * ((i + 1) % 3);
+        double along[3], away[3];
+        sn_subtract(b, a, along);
+        sn_subtract(point, a, away);
+        double length = sn_dot3(along, along), t = length > 0.0 ? sn_dot3(away, along) / length : 0.0;
+        t = t < 0.0 ? 0.0 : (t > 1.0 ? 1.0 : t);
+        for (int axis = 0; axis < 3; axis++) {
+            away[axis] -= t * along[axis];
+        }
+        if (sn_dot3(away, away) < nearest) {
+            nearest = sn_dot3(away, away);
+            weights[i] = 1.0 - t, weights[(i + 1) % 3] = t, weights[(i + 2) % 3] = 0.0;
+        }
+    }
+}
+
+double sn_shells_side(const SnShells *shells, size_t triangle, const double point[3], int *inside)
+{
+    const double *x = shells->corners + 9 * triangle;
+    double weights[3] = {1.0, 0.0, 0.0}, away[3], normal[3] = {0.0, 0.0, 0.0};
+    nearest_weights(x, point, weights);
+    int within = weights[0] > 0.0 && weights[1] > 0.0 && weights[2] > 0.0;
+    for (size_t axis = 0; axis < 3; axis++) {
+        away[axis] = point[axis] - weights[0] * x[axis] - weights[1] * x[3 + axis] - weights[2] * x[6 + axis];
+        normal[axis] = shells->normals[3 * triangle + axis];
+        if (!within) { /* at edges and corners the triangle's own normal may point the wrong way */
+            normal[axis] = 0.0;
+            for (size_t i = 0; i < 3; i++) {
+                normal[axis] += weights[i] * shells->vertex_normals[3 * (size_t)shells->vertices[3 * triangle + i] + axis];
+            }
+        }
+    }
+    *inside = sn_dot3(away, normal) < 0.0;
+    return sn_dot3(away, away);
+}
+
+static int ray_enters(const SnBoxTreeNode *node, const double from[3], const double inverse[3])
+{
+    double low = 0.0, high = INFINITY;
+    for (int axis = 0; axis < 3; axis++) {
+        double a = (node->low[axis] - from[axis]) * inverse[axis], b = (node->high[axis] - from[axis]) * inverse[axis];
+        low = sn_largest(low, sn_least(a, b));
+        high = sn_least(high, sn_largest(a, b));
+    }
+    return low <= high;
+}
+
+static int ray_meets(const double *x, const double from[3], const double ray[3])
+{
+    double ab[3], ac[3], p[3], q[3], away[3];
+    sn_subtract(x + 3, x, ab);
+    sn_subtract(x + 6, x, ac);
+    sn_cross3(ray, ac, p);
+    double determinant = sn_dot3(ab, p);
+    if (fabs(determinant) < SURE) {
+        return 0;
+    }
+    sn_subtract(from, x, away);
+    double u = sn_dot3(away, p) / determinant;
+    sn_cross3(away, ab, q);
+    double v = sn_dot3(ray, q) / determinant;
+    return u >= 0.0 && v >= 0.0 && u + v <= 1.0 && sn_dot3(ac, q) / determinant > 0.0;
+}
+
+int sn_shells_depth(const SnShells *shells, size_t triangle, const double point[3])
+{
+    /* Any direction will do, but one along which models have no edges. */
+    static const double RAY[3] = {0.5411961, 0.3178372, 0.7785231}, INVERSE[3] = {1.0 / 0.5411961, 1.0 / 0.3178372, 1.0 / 0.7785231};
+    int32_t stack[SN_BOX_TREE_DEPTH];
+    int depth = 0, crossings = 0;
+    stack[depth++] = 0;
+    while (depth > 0) {
+        int32_t at = stack[--depth];
+        const SnBoxTreeNode *node = shells->tree.nodes + at;
+        if (!ray_enters(node, point, INVERSE)) {
+            continue;
+        }
+        if (node->right != 0) {
+            stack[depth++] = node->right;
+            stack[depth++] = at + 1;
+            continue;
+        }
+        for (int32_t i = node->begin; i < node->end; i++) {
+            size_t other = (size_t)shells->tree.items[i];
+            double facing = sn_dot3(RAY, shells->normals + 3 * other);
+            if (shells->labels[other] == shells->labels[triangle] && fabs(facing) > 0.0 &&
+                ray_meets(shells->corners + 9 * other, point, RAY)) {
+                crossings += facing > 0.0 ? 1 : -1;
+            }
+        }
+    }
+    return crossings;
+}
+
+/* What one place of a shell finds: the nearest triangle of a larger one. */
+typedef struct Find {
+    int32_t triangle, other;
+    double distance;
+    int inside;
+    double point[3];
+} Find;
+
+typedef struct Search {
+    SnContext *context;
+    const SnShells *shells;
+    const int32_t *ranks; /* per shell: 0 is the largest */
+    int32_t rank;
+    double reach;
+    Find *finds;
+    size_t count, capacity;
+} Search;
+
+static double larger_distance(const void *data, int32_t item, const double point[3])
+{
+    const Search *search = data;
+    const SnShells *shells = search->shells;
+    if (search->ranks[shells->labels[item]] >= search->rank) {
+        return INFINITY;
+    }
+    const double *x = shells->corners + 9 * (size_t)item;
+    return sn_triangle_distance_squared(point, x, x + 3, x + 6);
+}
+
+static SnStatus place_search(Search *search, size_t triangle, const double point[3])
+{
+    double squared = search->reach * search->reach;
+    int32_t other = sn_box_tree_nearest(&search->shells->tree, point, larger_distance, search, &squared);
+    if (other < 0) {
+        return SN_OK;
+    }
+    if (search->count == search->capacity) {
+        size_t capacity = 2 * search->capacity + 256;
+        Find *larger = sn_reallocate(search->context, search->finds, capacity, sizeof *larger);
+        if (larger == NULL) {
+            return SN_OUT_OF_MEMORY;
+        }
+        search->finds = larger;
+        search->capacity = capacity;
+    }
+    Find *find = search->finds + search->count++;
+    *find = (Find){.triangle = (int32_t)triangle, .other = other};
+    find->distance = sqrt(sn_shells_side(search->shells, (size_t)other, point, &find->inside));
+    double weights[3] = {1.0, 0.0, 0.0};
+    const double *x = search->shells->corners + 9 * (size_t)other;
+    nearest_weights(x, point, weights);
+    for (int axis = 0; axis < 3; axis++) {
+        double there = weights[0] * x[axis] + weights[1] * x[3 + axis] + weights[2] * x[6 + axis];
+        find->point[axis] = 0.5 * (point[axis] + there);
+    }
+    return SN_OK;
+}
+
+/* Looks from places all over a triangle; from each of them the nearest larger shell is found. */
+static SnStatus triangle_search(Search *search, size_t triangle)
+{
+    SnStatus status = SN_OK;
+    const double *x = search->shells->corners + 9 * triangle;
+    double longest = sqrt(sn_largest(sn_distance_squared(x, x + 3),
+                                     sn_largest(sn_distance_squared(x + 3, x + 6), sn_distance_squared(x + 6, x))));
+    int steps = longest / SPACING < MOST_STEPS ? (int)(longest / SPACING) + 1 : MOST_STEPS;
+    search->rank = search->ranks[search->shells->labels[triangle]];
+    for (int i = 0; i < steps; i++) {
+        for (int j = 0; i + j < steps; j++) {
+            double a = (i + 1.0 / 3.0) / steps, b = (j + 1.0 / 3.0) / steps, point[3];
+            for (int axis = 0; axis < 3; axis++) {
+                point[axis] = x[axis] + a * (x[3 + axis] - x[axis]) + b * (x[6 + axis] - x[axis]);
+            }
+            SN_TRY(place_search(search, triangle, point));
+        }
+    }
+cleanup:
+    return status;
+}
+
+typedef struct Size {
+    double area;
+    int32_t shell;
+} Size;
+
+static int compare_sizes(const void *left, const void *right)
+{
+    const Size *a = left, *b = right;
+    if (a->area < b->area || a->area > b->area) {
+        return a->area > b->area ? -1 : 1;
+    }
+    return (a->shell > b->shell) - (a->shell < b->shell);
+}
+
+static SnStatus ranks_find(SnContext *context, const SnShells *shells, int32_t *ranks)
+{
+    SnStatus status = SN_OK;
+    Size *sizes = NULL;
+    SN_TRY_NEW(context, sizes, shells->shell_count, Size);
+    for (size_t i = 0; i < shells->shell_count; i++) {
+        sizes[i].shell = (int32_t)i;
+    }
+    for (size_t i = 0; i < shells->triangle_count; i++) {
+        double normal[3];
+        sizes[shells->labels[i]].area += triangle_normal(shells->corners + 9 * i, normal);
+    }
+    qsort(sizes, shells->shell_count, sizeof *sizes, compare_sizes);
+    for (size_t i = 0; i < shells->shell_count; i++) {
+        ranks[sizes[i].shell] = (int32_t)i;
+    }
+cleanup:
+    sn_release(sizes);
+    return status;
+}
+
+/* A shell holds on to every larger one that it touches; where it touches none, to the nearest one, at its nearest places. */
+static int find_holds(const SnShells *shells, const Find *find, const double *nearest, const int32_t *nearest_shell)
+{
+    int32_t shell = shells->labels[find->triangle];
+    if (nearest[shell] <= TOUCH) {
+        return find->inside ? find->distance <= 2.0 * HOLD : find->distance <= HOLD;
+    }
+    return shells->labels[find->other] == nearest_shell[shell] && find->distance <= nearest[shell] + HOLD_BEYOND;
+}
+
+static SnStatus holds_find(SnContext *context, double reach, SnShells *shells)
+{
+    SnStatus status = SN_OK;
+    Search search = {.context = context, .shells = shells, .reach = reach};
+    int32_t *ranks = NULL, *nearest_shell = NULL, *places = NULL;
+    double *nearest = NULL;
+    SN_TRY_NEW(context, shells->hold_starts, shells->triangle_count + 1, int32_t);
+    SN_TRY_NEW(context, ranks, shells->shell_count, int32_t);
+    SN_TRY_NEW(context, nearest_shell, shells->shell_count, int32_t);
+    SN_TRY_NEW(context, nearest, shells->shell_count, double);
+    SN_TRY(ranks_find(context, shells, ranks));
+    search.ranks = ranks;
+    for (size_t i = 0; i < shells->shell_count; i++) {
+        nearest[i] = INFINITY;
+    }
+    for (size_t i = 0; i < shells->triangle_count; i++) {
+        int32_t shell = shells->labels[i];
+        size_t first = search.count;
+        if (i % 1024 == 0) {
+            SN_TRY(sn_context_advance(context, (long)i));
+        }
+        if (ranks[shell] == 0) {
+            continue;
+        }
+        SN_TRY(triangle_search(&search, i));
+        shells->hidden[i] = search.count > first;
+        for (size_t j = first; j < search.count; j++) {
+            const Find *find = search.finds + j;
+            double distance = find->inside ? 0.0 : find->distance;
+            shells->hidden[i] &= find->inside != 0;
+            if (distance < nearest[shell]) {
+                nearest[shell] = distance;
+                nearest_shell[shell] = shells->labels[find->other];
+            }
+        }
+    }
+    SN_TRY_NEW(context, shells->holds, search.count, SnHold);
+    SN_TRY_NEW(context, places, shells->triangle_count, int32_t);
+    for (size_t i = 0; i < shells->triangle_count; i++) {
+        places[shells->tree.items[i]] = (int32_t)i;
+    }
+    for (size_t i = 0; i < search.count; i++) {
+        const Find *find = search.finds + i;
+        if (!shells->hidden[find->triangle] && find_holds(shells, find, nearest, nearest_shell)) {
+            SnHold *hold = shells->holds + shells->hold_count++;
+            hold->place = places[find->other];
+            memcpy(hold->point, find->point, sizeof hold->point);
+            shells->hold_starts[find->triangle + 1]++;
+        }
+    }
+    for (size_t i = 0; i < shells->triangle_count; i++) {
+        shells->hold_starts[i + 1] += shells->hold_starts[i];
+    }
+cleanup:
+    sn_release(search.finds);
+    sn_release(ranks);
+    sn_release(nearest_shell);
+    sn_release(nearest);
+    sn_release(places);
+    return status;
+}
+
+SnStatus sn_shells_build(SnContext *context, const SnTriMesh *mesh, const SnLattice *lattice, double reach, SnShells *shells)
+{
+    SnStatus status = SN_OK;
+    SnPatches patches = {0};
+    double *places = NULL;
+    *shells = (SnShells){.triangle_count = mesh->triangle_count, .vertex_count = mesh->vertex_count};
+    sn_context_stage(context, "Finding the parts", (long)mesh->triangle_count);
+    SN_TRY_NEW(context, shells->corners, 9 * mesh->triangle_count, double);
+    SN_TRY_NEW(context, shells->vertices, 3 * mesh->triangle_count, int32_t);
+    SN_TRY_NEW(context, shells->normals, 3 * mesh->triangle_count, double);
+    SN_TRY_NEW(context, shells->vertex_normals, 3 * mesh->vertex_count, double);
+    SN_TRY_NEW(context, shells->solid, mesh->triangle_count, uint8_t);
+    SN_TRY_NEW(context, shells->hidden, mesh->triangle_count, uint8_t);
+    SN_TRY_NEW(context, shells->labels, mesh->triangle_count, int32_t);
+    SN_TRY_NEW(context, places, 3 * mesh->vertex_count, double);
+    for (size_t i = 0; i < mesh->vertex_count; i++) {
+        sn_lattice_from_world(lattice, mesh->positions + 3 * i, places + 3 * i);
+    }
+    for (size_t i = 0; i < 3 * mesh->triangle_count; i++) {
+        shells->vertices[i] = mesh->triangles[i];
+        memcpy(shells->corners + 3 * i, places + 3 * (size_t)mesh->triangles[i], 3 * sizeof(double));
+    }
+    SN_TRY(sn_patches_build(context, mesh, &patches));
+    shells->welded = patches.welded;
+    patches.welded = NULL;
+    SN_TRY(surface_read(context, &patches, places, shells));
+    SN_TRY(holds_find(context, reach, shells));
+cleanup:
+    sn_patches_clear(&patches);
+    sn_release(places);
+    if (status != SN_OK) {
+        sn_shells_clear(shells);
+    }
+    return status;
+}
+
+void sn_shells_clear(SnShells *shells)
+{
+    sn_release(shells->corners);
+    sn_release(shells->vertices);
+    sn_release(shells->welded);
+    sn_release(shells->normals);
+    sn_release(shells->vertex_normals);
+    sn_release(shells->solid);
+    sn_release(shells->hidden);
+    sn_release(shells->labels);
+    sn_box_tree_clear(&shells->tree);
+    sn_release(shells->holds);
+    sn_release(shells->hold_starts);
+    *shells = (SnShells){0};
+}
