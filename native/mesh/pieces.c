@@ -465,7 +465,7 @@ static void holds_join(const SnShells *shells, const SnPiecesTet *tet, double ma
 /* Turns parts into pieces, in the same order. */
 static void pieces_number(const Parts *parts, int most, SnPieces *pieces)
 {
-    int numbers[MOST_PARTS];
+    int numbers[MOST_PARTS] = {0};
     pieces->count = 0;
     for (int part = 0; part < parts->count; part++) {
         int root = part_root(parts, part);
