@@ -11,7 +11,7 @@ import pytest
 import scenes
 from inside import bake_here, baked_samples
 from sinew.core import fields as core_fields
-from sinew.scene import fields, fingerprint, sample
+from sinew.scene import compat, fields, fingerprint, sample
 
 TIMESTEP = 0.04  # of particles, seconds a frame
 FIELDS: list[tuple[str, float, dict[str, Any]]] = [
@@ -175,3 +175,58 @@ def _shown(ob: Any, frame: int) -> Any:
     bpy.context.scene.frame_set(frame)
     mesh = ob.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
     return np.array([vertex.co for vertex in mesh.vertices])
+
+
+def test_weights_that_nodes_write_are_followed(tmp_path: Path) -> None:
+    ob = scenes.build_cantilever(frames=6)
+    group = ob.vertex_groups.new(name="made")
+    group.add([0], 0.5, "REPLACE")
+    tree = bpy.data.node_groups.new("Weights", "GeometryNodeTree")
+    if hasattr(tree, "interface"):
+        for way in ("INPUT", "OUTPUT"):
+            tree.interface.new_socket("Geometry", in_out=way, socket_type="NodeSocketGeometry")
+    else:
+        tree.inputs.new("NodeSocketGeometry", "Geometry")
+        tree.outputs.new("NodeSocketGeometry", "Geometry")
+    store, begin, end = (
+        tree.nodes.new(kind) for kind in ("GeometryNodeStoreNamedAttribute", "NodeGroupInput", "NodeGroupOutput")
+    )
+    store.data_type, store.domain = "FLOAT", "POINT"
+    store.inputs["Name"].default_value = "made"
+    value = next(socket for socket in store.inputs if socket.name == "Value" and socket.enabled)
+    value.default_value = 1.0
+    tree.links.new(begin.outputs[0], store.inputs["Geometry"])
+    tree.links.new(store.outputs["Geometry"], end.inputs[0])
+    nodes = ob.modifiers.new("nodes", "NODES")
+    nodes.node_group = tree
+    with bpy.context.temp_override(object=ob, active_object=ob):
+        bpy.ops.object.modifier_move_to_index(modifier="nodes", index=0)
+    given = [_shown(ob, frame) for frame in range(1, 7)]
+    outcome = bake_here(ob, tmp_path, {"resolution": 6, "follow_group": "made"})
+    assert np.abs(baked_samples(outcome.folder) - given).max() < 2e-6
+    value.default_value = 0.25
+    with sample.Sampler(ob) as sampler:
+        assert np.all(sampler.group("made") == 0.25)
+
+
+def test_a_changed_input_of_nodes_makes_a_bake_stale() -> None:
+    ob = scenes.build_cantilever(frames=4)
+    tree = bpy.data.node_groups.new("Nothing", "GeometryNodeTree")
+    if hasattr(tree, "interface"):
+        for way in ("INPUT", "OUTPUT"):
+            tree.interface.new_socket("Geometry", in_out=way, socket_type="NodeSocketGeometry")
+        tree.interface.new_socket("Factor", in_out="INPUT", socket_type="NodeSocketFloat")
+    else:
+        tree.inputs.new("NodeSocketGeometry", "Geometry")
+        tree.outputs.new("NodeSocketGeometry", "Geometry")
+        tree.inputs.new("NodeSocketFloat", "Factor")
+    modifier = ob.modifiers.new("nodes", "NODES")
+    modifier.node_group = tree
+
+    def marks() -> dict[str, str]:
+        return fingerprint.take(ob, bpy.context.scene, (1, 4), follow="follow", unpainted=0.0, after="", carried=())
+
+    before = marks()
+    path = next(path for path, value in compat.node_inputs(modifier) if isinstance(value, float))
+    exec(f"modifier{path} = 0.7", {"modifier": modifier})
+    assert fingerprint.changed(before, marks()) == ["The modifiers have changed"]

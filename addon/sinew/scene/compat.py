@@ -78,3 +78,17 @@ def is_tool_running() -> bool:
             if operator.bl_idname.startswith(("TRANSFORM_OT", "PAINT_OT", "SCULPT_OT")):
                 return True
     return False
+
+
+def node_inputs(modifier: Any) -> Iterator[tuple[str, Any]]:
+    """The values that a geometry nodes modifier hands to its nodes, each with its path below the modifier."""
+    if not hasattr(modifier, "properties"):
+        for name, value in modifier.items():
+            yield f'["{name}"]', value
+        return
+    inputs = modifier.properties.inputs
+    for prop in inputs.bl_rna.properties:
+        socket = getattr(inputs, prop.identifier)
+        for name in ("value", "attribute_name"):
+            if prop.identifier not in ("rna_type", "name") and hasattr(socket, name):
+                yield f".properties.inputs.{prop.identifier}.{name}", getattr(socket, name)

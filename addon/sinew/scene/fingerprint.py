@@ -142,9 +142,9 @@ def _modifier(modifier: Any, animated: frozenset[str] = frozenset()) -> tuple[An
         if prop.type in ("BOOLEAN", "INT", "FLOAT", "ENUM", "STRING"):
             value = getattr(modifier, name)
             values.append((name, tuple(value) if getattr(prop, "is_array", False) else value))
-    for name, value in modifier.items() if modifier.type == "NODES" else ():
-        if f'modifiers["{modifier.name}"]["{name}"]' not in animated and isinstance(value, (bool, int, float, str)):
-            values.append((name, value))
+    for path, value in compat.node_inputs(modifier) if modifier.type == "NODES" else ():
+        if f'modifiers["{modifier.name}"]{path}' not in animated and isinstance(value, (bool, int, float, str)):
+            values.append((path, value))
     target = getattr(modifier, "object", None)
     return (modifier.type, target is not None, tuple(map(str, values)))
 

@@ -271,24 +271,32 @@ class Sampler:
     def group_in_steps(self, name: str, unpainted: float = 0.0) -> Steps[Floats]:
         if name not in self.ob.vertex_groups:
             refuse_group(self.ob, name)
+        if unpainted == 0.0 and stack.has_nodes(self.ob, self.place):
+            return (yield from self._group_now(name))  # nodes may write weights, and are no part of the rest mesh
         weights = yield from _weights(self.body, [name], unpainted)
         return weights[:, 0].astype(np.float64)
 
     def group_now(self, name: str) -> Floats:
-        """Weights (t,) of a vertex group, or of an attribute that nodes made, on the current frame at our place."""
+        """Weights (t,) of a vertex group on the current frame at our place, as modifiers and nodes make them there."""
+        return finished(self._group_now(name))
+
+    def _group_now(self, name: str) -> Steps[Floats]:
+        if name not in self.ob.vertex_groups:
+            refuse_group(self.ob, name)
         mesh = evaluated_mesh(self.ob)
         weights = np.zeros(len(mesh.vertices), np.float32)
         attribute = mesh.attributes.get(name)
         if attribute is not None and attribute.domain == "POINT" and attribute.data_type == "FLOAT":
             attribute.data.foreach_get("value", weights)
-        elif name in self.ob.vertex_groups:
-            index = self.ob.vertex_groups[name].index
-            for vertex in mesh.vertices:
-                for element in vertex.groups:
-                    if element.group == index:
-                        weights[vertex.index] = element.weight
         else:
-            refuse_group(self.ob, name)
+            index = self.ob.vertex_groups[name].index
+            for begin in range(0, len(weights), _VERTICES_A_STEP):
+                # What Blender evaluated may be gone after a step, so it is asked for again.
+                for vertex in evaluated_mesh(self.ob).vertices[begin : begin + _VERTICES_A_STEP]:
+                    for element in vertex.groups:
+                        if element.group == index:
+                            weights[vertex.index] = element.weight
+                yield
         if not np.isfinite(weights).all():
             raise SceneError(f'The weights "{name}" of "{self.ob.name}" are not all numbers: check what makes them.')
         return weights.astype(np.float64)

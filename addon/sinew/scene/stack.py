@@ -60,6 +60,11 @@ def armatures(ob: Any, place: int | None = None) -> list[Any]:
     return found
 
 
+def has_nodes(ob: Any, place: int) -> bool:
+    """Whether geometry nodes work below a place in the stack."""
+    return any(modifier.type == "NODES" and modifier.show_viewport for modifier in others(ob)[:place])
+
+
 def find_place(ob: Any, frames: tuple[int, ...]) -> int:
     """Index among `others` where our modifier belongs. `frames` are looked at to see what node modifiers do; without
     any, no frame is set and these count as if they moved nothing."""
