@@ -35,6 +35,9 @@ struct SnStepper {
     double *positions, *velocities;    /* result of the step, copied to the state on success */
     double *pose_gradient;             /* elastic gradient at the pose: what Keep Pose has to balance */
     double *left_over;                 /* tets: how much of it */
+    double *prepared;                  /* pose that `rest` belongs to ... */
+    int has_prepared;                  /* ... if any */
+    size_t clamped;                    /* tets whose pose Keep Pose does not reach */
     double *acceleration;              /* of the last step, relative to the input */
     int has_acceleration;
     double factor_tau;                 /* stage length that Newton's factor belongs to; 0: none */
@@ -60,7 +63,8 @@ SnStatus sn_stepper_create(SnContext *context, const SnWorld *world, const SnSte
     double **vertex_arrays[] = {&s->pose,    &s->pose_velocity,   &s->pose_begin,       &s->pose_velocity_begin,
                                 &s->force,   &s->offset,          &s->predicted,        &s->targets,
                                 &s->centre,  &s->loads,           &s->stage_positions,  &s->stage_velocities,
-                                &s->positions, &s->velocities,    &s->pose_gradient,    &s->acceleration};
+                                &s->positions, &s->velocities,    &s->pose_gradient,    &s->acceleration,
+                                &s->prepared};
     for (size_t k = 0; k < sizeof vertex_arrays / sizeof *vertex_arrays; k++) {
         SN_TRY_NEW(context, *vertex_arrays[k], n, double);
     }
@@ -81,7 +85,8 @@ void sn_stepper_destroy(SnStepper *s)
     sn_newton_destroy(s->newton);
     double *arrays[] = {s->element_gradients, s->energies, s->rest, s->left_over, s->damping_rotations, s->damping_centre, s->pose,
                         s->pose_velocity, s->pose_begin, s->pose_velocity_begin, s->force, s->offset, s->predicted, s->targets, s->centre, s->loads,
-                        s->stage_positions, s->stage_velocities, s->positions, s->velocities, s->pose_gradient, s->acceleration, s->diagonal};
+                        s->stage_positions, s->stage_velocities, s->positions, s->velocities, s->pose_gradient, s->acceleration,
+                        s->prepared, s->diagonal};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
         sn_release(arrays[k]);
     }
@@ -92,6 +97,7 @@ void sn_stepper_forget(SnStepper *s)
 {
     s->factor_tau = 0.0;
     s->has_acceleration = 0;
+    s->has_prepared = 0;
 }
 
 /* Rest matrices and loads (gravity, outer forces, and what Keep Pose must hold) for a pose. */
@@ -99,19 +105,23 @@ static void prepare_pose(SnStepper *s, const double *pose)
 {
     const SnWorld *world = s->world;
     double keep = world->keep_pose;
-    size_t clamped = 0;
-    if (keep > 0.0) {
-        clamped = sn_tet_elements_pose_rest(&world->elements, pose, keep, world->tet_keep_scale, s->rest, s->left_over);
-    } else {
+    size_t bytes = 3 * world->vertex_count * sizeof *pose;
+    /* a step begins in the pose that the one before ended in */
+    if (keep > 0.0 && !(s->has_prepared && memcmp(s->prepared, pose, bytes) == 0)) {
+        s->clamped = sn_tet_elements_pose_rest(&world->elements, pose, keep, world->tet_keep_scale, s->rest, s->left_over);
+        memcpy(s->prepared, pose, bytes);
+    } else if (keep == 0.0 && !s->has_prepared) {
+        s->clamped = 0;
         memcpy(s->rest, world->elements.inverse_rest, 9 * world->tet_count * sizeof *s->rest);
     }
+    s->has_prepared = 1;
     for (size_t v = 0; v < world->vertex_count; v++) {
         for (size_t a = 0; a < 3; a++) {
             double weight = (1.0 - keep * world->keep_scale[v]) * world->gravity[a];
             s->loads[3 * v + a] = world->mass[v] * (weight + world->acceleration[3 * v + a]);
         }
     }
-    if (clamped > 0) {
+    if (s->clamped > 0) {
         sn_tet_elements_derivatives(&world->elements, s->rest, pose, s->element_gradients, NULL);
         for (size_t k = 0; k < 12 * world->tet_count; k++) {
             s->element_gradients[k] *= s->left_over[k / 12];

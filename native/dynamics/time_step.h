@@ -28,7 +28,8 @@ typedef struct SnStepper SnStepper;
 SnStatus sn_stepper_create(SnContext *context, const SnWorld *world, const SnStepSettings *settings, SnStepper **stepper);
 void sn_stepper_destroy(SnStepper *stepper);
 
-/* Makes the next step independent of the steps before it, to the bit: the checkpoint of a state. Steps in between share a factor. */
+/* Makes the next step independent of the steps before it, to the bit: the checkpoint of a state. Steps in between share a factor.
+   To be called too where the world has changed. */
 void sn_stepper_forget(SnStepper *stepper);
 
 /* Advances the state from fraction `begin` to fraction `end` of the curve's interval. On failure the state is as it was. */

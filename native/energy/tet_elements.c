@@ -515,6 +515,67 @@ typedef struct PoseJob {
     atomic_size_t clamped;
 } PoseJob;
 
+/* Whether all symmetric matrices (xx, yy, zz, yz, xz, xy) are positive definite after `sign` times them minus `least`. */
+INLINE int all_above(double sign, double least, const SnLanes s[6])
+{
+    double worst = 1.0;
+    for (int i = 0; i < SN_LANES; i++) {
+        double a = sign * s[0][i] - least, b = sign * s[1][i] - least, c = sign * s[2][i] - least;
+        double x = sign * s[3][i], y = sign * s[4][i], z = sign * s[5][i], minor = a * b - z * z;
+        double whole = c * minor - a * x * x - b * y * y + 2.0 * x * y * z;
+        double lane = a > 0.0 && minor > 0.0 && whole > 0.0 ? 1.0 : 0.0;
+        worst = lane < worst ? lane : worst;
+    }
+    return worst > 0.0;
+}
+
+/* inverse = ((1 - keep) I + keep S)⁻¹ from the polar decomposition, where no stretch is to be clamped: much faster than the singular
+   values. Returns whether that is so. */
+INLINE int unclamped_inverse(const Batch *batch, const SnLanes keep, SnLanes inverse[9])
+{
+    SnLanes rotation[9], s[6];
+    sn_batch3_polar((const SnLanes *)batch->f, rotation, s);
+    if (!all_above(1.0, STRETCH_MIN, (const SnLanes *)s) || !all_above(-1.0, -STRETCH_MAX, (const SnLanes *)s)) {
+        return 0;
+    }
+    for (int i = 0; i < SN_LANES; i++) {
+        double a = 1.0 + keep[i] * (s[0][i] - 1.0), b = 1.0 + keep[i] * (s[1][i] - 1.0), c = 1.0 + keep[i] * (s[2][i] - 1.0);
+        double x = keep[i] * s[3][i], y = keep[i] * s[4][i], z = keep[i] * s[5][i];
+        double xx = b * c - x * x, xy = x * y - z * c, xz = z * x - b * y;
+        double scale = 1.0 / (a * xx + z * xy + y * xz);
+        inverse[0][i] = scale * xx;
+        inverse[1][i] = inverse[3][i] = scale * xy;
+        inverse[2][i] = inverse[6][i] = scale * xz;
+        inverse[4][i] = scale * (a * c - y * y);
+        inverse[5][i] = inverse[7][i] = scale * (y * z - a * x);
+        inverse[8][i] = scale * (a * b - z * z);
+    }
+    return 1;
+}
+
+/* The same from the singular values, clamped; `outside` is 1 where one had to be. */
+INLINE void clamped_inverse(const Batch *batch, const SnLanes keep, SnLanes inverse[9], SnLanes outside)
+{
+    SnLanes u[9], sigma[3], v[9], scale[3];
+    sn_batch3_svd((const SnLanes *)batch->f, u, sigma, v);
+    for (int lane = 0; lane < SN_LANES; lane++) {
+        outside[lane] = 0.0;
+        for (int k = 0; k < 3; k++) {
+            double stretch = sigma[k][lane] < STRETCH_MIN ? STRETCH_MIN : sigma[k][lane];
+            stretch = stretch > STRETCH_MAX ? STRETCH_MAX : stretch;
+            outside[lane] = stretch != sigma[k][lane] ? 1.0 : outside[lane];
+            scale[k][lane] = 1.0 / (1.0 + keep[lane] * (stretch - 1.0));
+        }
+    }
+    for (int k = 0; k < 9; k++) {
+        int i = 3 * (k / 3), j = 3 * (k % 3);
+        for (int lane = 0; lane < SN_LANES; lane++) {
+            inverse[k][lane] = v[i][lane] * scale[0][lane] * v[j][lane] + v[i + 1][lane] * scale[1][lane] * v[j + 1][lane] +
+                               v[i + 2][lane] * scale[2][lane] * v[j + 2][lane];
+        }
+    }
+}
+
 SN_HOT static void follow_pose(void *data, size_t chunk, size_t begin, size_t end)
 {
     PoseJob *job = data;
@@ -522,29 +583,17 @@ SN_HOT static void follow_pose(void *data, size_t chunk, size_t begin, size_t en
     (void)chunk;
     for (size_t start = begin; start < end; start += SN_LANES) {
         Batch batch;
-        SnLanes u[9], sigma[3], v[9], scale[3], inverse[9];
+        SnLanes keep, inverse[9], outside = {0.0};
         load_batch(job->elements, job->elements->inverse_rest, job->pose, start, end, &batch);
-        sn_batch3_svd((const SnLanes *)batch.f, u, sigma, v);
         for (int lane = 0; lane < SN_LANES; lane++) {
-            int outside = 0;
-            double keep = job->keep * job->keep_scale[batch.tet[lane]];
-            for (int k = 0; k < 3; k++) {
-                double stretch = sigma[k][lane] < STRETCH_MIN ? STRETCH_MIN : sigma[k][lane];
-                stretch = stretch > STRETCH_MAX ? STRETCH_MAX : stretch;
-                outside |= stretch != sigma[k][lane];
-                scale[k][lane] = 1.0 / (1.0 + keep * (stretch - 1.0));
-            }
-            if (lane < batch.used) {
-                clamped += (size_t)outside;
-                job->left_over[batch.tet[lane]] = outside ? keep : 0.0;
-            }
+            keep[lane] = job->keep * job->keep_scale[batch.tet[lane]];
         }
-        for (int k = 0; k < 9; k++) {
-            int i = 3 * (k / 3), j = 3 * (k % 3);
-            for (int lane = 0; lane < SN_LANES; lane++) {
-                inverse[k][lane] = v[i][lane] * scale[0][lane] * v[j][lane] + v[i + 1][lane] * scale[1][lane] * v[j + 1][lane] +
-                                   v[i + 2][lane] * scale[2][lane] * v[j + 2][lane];
-            }
+        if (!unclamped_inverse(&batch, keep, inverse)) {
+            clamped_inverse(&batch, keep, inverse, outside);
+        }
+        for (int lane = 0; lane < batch.used; lane++) {
+            clamped += outside[lane] > 0.0;
+            job->left_over[batch.tet[lane]] = outside[lane] * keep[lane];
         }
         for (int k = 0; k < 9; k++) {
             int i = 3 * (k / 3), j = k % 3;

@@ -47,6 +47,7 @@ SnEnrichSettings sn_enrich_settings_default(void)
         .gravity = {0.0, 0.0, -9.81},
         .interval = 1.0 / 24.0,
         .size = 1.0,
+        .tolerance = 1e-5,
         .scheme = SN_SCHEME_TR_BDF2,
         .energy = &sn_energy_neo_hookean,
         .stiffness_painted = 1.0,
@@ -272,7 +273,7 @@ SnStatus sn_enrich_create(SnContext *context, const SnTetMesh *cage, const SnEmb
     SN_TRY(set_regions(context, enrich, cage, embedding, areas, paint, vertices, tets));
     set_forces(enrich);
     SnStepSettings step = {
-        .scheme = settings->scheme, .newton_rounds = settings->newton_rounds, .step_tolerance = 1e-5 * settings->size};
+        .scheme = settings->scheme, .newton_rounds = settings->newton_rounds, .step_tolerance = settings->tolerance * settings->size};
     SN_TRY(sn_stepper_create(context, &enrich->world, &step, &enrich->stepper));
 
     enrich->summary.substeps = choose_substeps(enrich);

@@ -21,6 +21,7 @@ typedef struct SnEnrichSettings {
     double size;              /* metres */
     int substeps;             /* per interval; 0: automatic */
     int newton_rounds;        /* 0: until converged */
+    double tolerance;         /* fraction of size: how far from its minimum a stage of a step may stop */
     SnScheme scheme;
     const SnEnergy *energy;
     int animated;             /* follow weights change: sn_enrich_follow tells them before each interval */

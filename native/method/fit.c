@@ -8,7 +8,7 @@
 
 #define CONTINUATION_LEVELS 4
 #define CONTINUATION_FACTOR 10.0
-#define UNSEEN 1e-4 /* of size: smaller changes of the fit are not worth a round */
+#define GAIN 1e-3 /* times the tolerance: a smaller part of what was gained is not worth a round */
 
 struct SnFit {
     const SnTetMesh *cage;
@@ -18,17 +18,17 @@ struct SnFit {
     SnAssembly assembly;
     SnNewton *newton;
     double *areas;    /* surface vertices */
-    double total_area;
     double *matrix;   /* Cᵀ A C on the pattern */
     double *zeros;    /* cage vertices: no diagonal term */
     double *loads;    /* cage vertices x 3 */
     double *centre;   /* cage vertices x 3 */
+    double *guess;    /* cage vertices x 3 */
     double *surface;  /* surface vertices x 3: C u */
 };
 
 SnFitSettings sn_fit_settings_default(void)
 {
-    return (SnFitSettings){.smoothing = 2e-3, .size = 1.0, .poisson = 0.45, .energy = &sn_energy_neo_hookean, .max_rounds = 30};
+    return (SnFitSettings){.smoothing = 2e-3, .size = 1.0, .poisson = 0.45, .energy = &sn_energy_neo_hookean, .max_rounds = 30, .tolerance = 2e-6};
 }
 
 /* Cᵀ A C: each surface vertex couples the four corners of its tet, the same in x, y and z. */
@@ -75,11 +75,9 @@ SnStatus sn_fit_create(SnContext *context, const SnTetMesh *cage, const SnEmbedd
     SN_TRY_NEW(context, fit->zeros, cage->vertex_count, double);
     SN_TRY_NEW(context, fit->loads, 3 * cage->vertex_count, double);
     SN_TRY_NEW(context, fit->centre, 3 * cage->vertex_count, double);
+    SN_TRY_NEW(context, fit->guess, 3 * cage->vertex_count, double);
     SN_TRY_NEW(context, fit->surface, 3 * embedding->vertex_count, double);
     memcpy(fit->areas, areas, embedding->vertex_count * sizeof *areas);
-    for (size_t s = 0; s < embedding->vertex_count; s++) {
-        fit->total_area += areas[s];
-    }
     assemble_data_matrix(fit);
     *out = fit;
 cleanup:
@@ -103,6 +101,7 @@ void sn_fit_destroy(SnFit *fit)
     sn_release(fit->zeros);
     sn_release(fit->loads);
     sn_release(fit->centre);
+    sn_release(fit->guess);
     sn_release(fit->surface);
     sn_release(fit);
 }
@@ -157,6 +156,18 @@ static void align_rigidly(SnFit *fit, const double *surface, double *positions)
     }
 }
 
+/* Of the cage's surface from the frame, weighed by area. */
+static double squared_distance(SnFit *fit, const double *surface, const double *positions)
+{
+    double sum = 0.0;
+    sn_embedding_apply(fit->embedding, fit->cage, positions, fit->surface);
+    for (size_t k = 0; k < 3 * fit->embedding->vertex_count; k++) {
+        double difference = fit->surface[k] - surface[k];
+        sum += fit->areas[k / 3] * difference * difference;
+    }
+    return sum;
+}
+
 /* Minimises eq. (1) with smoothing length k_young (metres) from `positions`. The data term is expanded around the start, so that
    its value keeps its digits far from the origin. */
 static SnStatus minimise(SnContext *context, SnFit *fit, const double *surface, double k_young, int max_rounds, double *positions,
@@ -187,14 +198,27 @@ static SnStatus minimise(SnContext *context, SnFit *fit, const double *surface, 
         .centre = fit->centre,
     };
     /* a few tets that the frame folds over go on sliding long after the surface has arrived: not worth waiting for */
-    double unseen = UNSEEN * fit->settings.size;
     SnNewtonSettings newton = {
         .max_rounds = max_rounds,
-        .step_tolerance = unseen,
-        .energy_tolerance = 0.5 * fit->total_area * unseen * unseen,
-        .gain_tolerance = 1e-3,
+        .step_tolerance = fit->settings.tolerance * fit->settings.size,
+        .gain_tolerance = GAIN * fit->settings.tolerance,
     };
     return sn_newton_minimise(context, fit->newton, &objective, &newton, positions, report);
+}
+
+/* Takes the guess that goes on as the last two frames did, where it comes closer to the frame than the last one alone. Aligns both. */
+static void choose_guess(SnFit *fit, const double *surface, const double *before, double *positions)
+{
+    for (size_t k = 0; before != NULL && k < 3 * fit->cage->vertex_count; k++) {
+        fit->guess[k] = 2.0 * positions[k] - before[k];
+    }
+    align_rigidly(fit, surface, positions);
+    if (before != NULL) {
+        align_rigidly(fit, surface, fit->guess);
+        if (squared_distance(fit, surface, fit->guess) < squared_distance(fit, surface, positions)) {
+            memcpy(positions, fit->guess, 3 * fit->cage->vertex_count * sizeof *positions);
+        }
+    }
 }
 
 static void measure(SnFit *fit, const double *surface, const double *positions, SnFitReport *report)
@@ -216,7 +240,8 @@ static void measure(SnFit *fit, const double *surface, const double *positions, 
     report->inverted = sn_tet_elements_inverted(&fit->elements, positions, &smallest);
 }
 
-SnStatus sn_fit_frame(SnContext *context, SnFit *fit, const double *surface, int first, double *positions, SnFitReport *report)
+SnStatus sn_fit_frame(SnContext *context, SnFit *fit, const double *surface, int first, const double *before, double *positions,
+                      SnFitReport *report)
 {
     SnStatus status = SN_OK;
     SnNewtonReport newton = {0};
@@ -224,7 +249,7 @@ SnStatus sn_fit_frame(SnContext *context, SnFit *fit, const double *surface, int
     if (first) {
         memcpy(positions, fit->cage->positions, 3 * fit->cage->vertex_count * sizeof *positions);
     }
-    align_rigidly(fit, surface, positions);
+    choose_guess(fit, surface, first ? NULL : before, positions);
     if (first) {
         double level = k_young * pow(CONTINUATION_FACTOR, CONTINUATION_LEVELS);
         for (int k = 0; k < CONTINUATION_LEVELS; k++) {

@@ -11,6 +11,7 @@ typedef struct SnFitSettings {
     double poisson;
     const SnEnergy *energy;
     int max_rounds;
+    double tolerance; /* fraction of size: how far from the minimum the search may stop */
 } SnFitSettings;
 
 SnFitSettings sn_fit_settings_default(void);
@@ -29,8 +30,10 @@ SnStatus sn_fit_create(SnContext *context, const SnTetMesh *cage, const SnEmbedd
                        const SnFitSettings *settings, SnFit **fit);
 void sn_fit_destroy(SnFit *fit);
 
-/* `positions` (cage vertices x 3) holds the guess (the previous frame's fit) and receives the fit. With `first` the guess is
-   ignored: the fit starts from the rest shape, very stiff, and is softened step by step. */
-SnStatus sn_fit_frame(SnContext *context, SnFit *fit, const double *surface, int first, double *positions, SnFitReport *report);
+/* `positions` (cage vertices x 3) holds the fit of the frame before and receives the fit. `before`: the fit of the frame before that
+   one, from which the guess is extrapolated; or null. With `first` there is no guess: the fit starts from the rest shape, very
+   stiff, and is softened step by step. */
+SnStatus sn_fit_frame(SnContext *context, SnFit *fit, const double *surface, int first, const double *before, double *positions,
+                      SnFitReport *report);
 
 #endif

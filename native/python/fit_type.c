@@ -58,27 +58,29 @@ static PyObject *fit_new(PyTypeObject *type, PyObject *arguments, PyObject *keyw
     return (PyObject *)self;
 }
 
-/* frame(surface, first, positions) -> (rms, max, rounds, inverted); positions hold the guess and receive the fit. */
+/* frame(surface, first, positions, before=None) -> (rms, max, rounds, inverted); positions hold the fit of the frame before and
+   receive this one; `before` is the one before that. */
 static PyObject *fit_frame(PyObject *object, PyObject *arguments)
 {
     Fit *self = (Fit *)object;
-    PyObject *surface_object, *position_object, *result = NULL;
+    PyObject *surface_object, *position_object, *before_object = Py_None, *result = NULL;
     int first;
-    SnBuffer surface = {0}, positions = {0};
+    SnBuffer surface = {0}, positions = {0}, before = {0};
     SnFitReport report = {0};
     SnContext context;
-    if (!PyArg_ParseTuple(arguments, "OpO:frame", &surface_object, &first, &position_object)) {
+    if (!PyArg_ParseTuple(arguments, "OpO|O:frame", &surface_object, &first, &position_object, &before_object)) {
         return NULL;
     }
     sn_context_init(&context);
+    Py_ssize_t vertices = (Py_ssize_t)sn_cage_type_mesh(self->cage)->vertex_count;
     if (sn_buffer_read_doubles(surface_object, "surface", (Py_ssize_t)sn_cage_type_embedding(self->cage)->vertex_count, 3,
                                &surface) == 0 &&
         sn_buffer_check_finite(&surface, "the surface", 3) == 0 &&
-        sn_buffer_write_doubles(position_object, "positions", (Py_ssize_t)sn_cage_type_mesh(self->cage)->vertex_count, 3,
-                                &positions) == 0) {
+        (before_object == Py_None || sn_buffer_read_doubles(before_object, "before", vertices, 3, &before) == 0) &&
+        sn_buffer_write_doubles(position_object, "positions", vertices, 3, &positions) == 0) {
         SnStatus status;
         Py_BEGIN_ALLOW_THREADS
-        status = sn_fit_frame(&context, self->fit, surface.view.buf, first, positions.view.buf, &report);
+        status = sn_fit_frame(&context, self->fit, surface.view.buf, first, before.view.buf, positions.view.buf, &report);
         Py_END_ALLOW_THREADS
         if (sn_errors_check(status, &context) == 0) {
             result = Py_BuildValue("ddin", report.rms, report.max, report.rounds, (Py_ssize_t)report.inverted);
@@ -86,6 +88,7 @@ static PyObject *fit_frame(PyObject *object, PyObject *arguments)
     }
     sn_buffer_close(&surface);
     sn_buffer_close(&positions);
+    sn_buffer_close(&before);
     return result;
 }
 
@@ -93,7 +96,8 @@ int sn_fit_type_add(PyObject *module)
 {
     static PyMethodDef methods[] = {
         {"frame", fit_frame, METH_VARARGS,
-         "frame(surface, first, positions) -> (rms, max, rounds, inverted). `positions` holds the guess, receives the fit."},
+         "frame(surface, first, positions, before=None) -> (rms, max, rounds, inverted). `positions` holds the fit of the frame before "
+         "(`before`: of the one before that) and receives this one."},
         {NULL, NULL, 0, NULL},
     };
     static PyType_Slot slots[] = {

@@ -1,11 +1,14 @@
 /* Times of the engine beside yardsticks of the same run: a textbook loop for the elements, CHOLMOD for the factorization. Prints
    lines `row,ours,yardstick,unit`, which bench.py collects. */
 #include "creature.h"
+#include "elephant.h"
 #include "textbook.h"
 
 #include "base/parallel.h"
 #include "dynamics/time_step.h"
 #include "math/multifrontal.h"
+#include "method/enrich.h"
+#include "method/fit.h"
 #include "method/rebalance.h"
 
 #include <stdlib.h>
@@ -272,20 +275,125 @@ static void bench_rebalance(SnContext *context)
     sn_release(result);
 }
 
-/* engine [one|all [CELLS]]: threads, and the finest body of the growth families. */
+#define ELEPHANT_FRAMES 24
+
+/* Fits all frames, one after the other (frames x n). Returns seconds a frame, without the first, which starts from the rest shape. */
+static double fit_elephant(SnContext *context, const Elephant *elephant, const SnFitSettings *settings, double *fitted, int *rounds)
+{
+    SnFit *fit;
+    SnFitReport report;
+    double *surface = SN_NEW(context, elephant->t, double), seconds = 0.0;
+    CHECK(sn_fit_create(context, &elephant->cage, &elephant->embedding, elephant->areas, settings, &fit) == SN_OK);
+    for (int k = 0; k < ELEPHANT_FRAMES; k++) {
+        double *here = fitted + (size_t)k * elephant->n;
+        elephant_pose(elephant, k, surface);
+        if (k > 0) {
+            memcpy(here, here - elephant->n, elephant->n * sizeof *here);
+        }
+        double start = now();
+        CHECK(sn_fit_frame(context, fit, surface, k == 0, k > 1 ? here - 2 * elephant->n : NULL, here, &report) == SN_OK);
+        seconds += k > 0 ? now() - start : 0.0;
+        *rounds += k > 0 ? report.rounds : 0;
+    }
+    sn_fit_destroy(fit);
+    sn_release(surface);
+    return seconds / (ELEPHANT_FRAMES - 1);
+}
+
+/* Simulates the fitted frames, keeping the cage of each (frames x n). Returns seconds a frame. */
+static double simulate_elephant(SnContext *context, const Elephant *elephant, const SnEnrichSettings *settings, const double *fitted,
+                                double *simulated, SnStepReport *report)
+{
+    SnEnrich *enrich;
+    SnState state;
+    SnEnrichPaint paint = {.follow = elephant->follow};
+    size_t n = elephant->n, bytes = n * sizeof *simulated, repaired;
+    double seconds = 0.0;
+    CHECK(sn_enrich_create(context, &elephant->cage, &elephant->embedding, elephant->areas, &paint, settings, &enrich) ==
+          SN_OK);
+    CHECK(sn_state_init(context, elephant->cage.vertex_count, &state) == SN_OK);
+    memcpy(state.positions, fitted, bytes);
+    for (size_t k = 0; k < n; k++) {
+        state.velocities[k] = (fitted[n + k] - fitted[k]) / settings->interval;
+    }
+    memcpy(simulated, fitted, bytes);
+    for (size_t k = 1; k < ELEPHANT_FRAMES; k++) {
+        SnInputCurve curve = {.vertex_count = n / 3,
+                              .before = k > 1 ? fitted + (k - 2) * n : NULL,
+                              .begin = fitted + (k - 1) * n,
+                              .end = fitted + k * n,
+                              .after = k + 1 < ELEPHANT_FRAMES ? fitted + (k + 1) * n : NULL,
+                              .interval = settings->interval};
+        double start = now();
+        CHECK(sn_enrich_advance(context, enrich, &curve, &state, report, &repaired) == SN_OK);
+        seconds += now() - start;
+        memcpy(simulated + k * n, state.positions, bytes);
+    }
+    row("elephant_free_tets", (double)sn_enrich_summary(enrich).free_tets, (double)elephant->cage.tet_count, "tets");
+    sn_state_clear(&state);
+    sn_enrich_destroy(enrich);
+    return seconds / (ELEPHANT_FRAMES - 1);
+}
+
+/* A whole shot at the size of the paper's elephant, fitted and simulated, each beside the same with a tight tolerance. */
+static void bench_elephant(SnContext *context)
+{
+    Elephant elephant = elephant_new(context);
+    size_t all = ELEPHANT_FRAMES * elephant.n;
+    double *fitted = SN_NEW(context, all, double), *exact = SN_NEW(context, all, double);
+    double *simulated = SN_NEW(context, all, double);
+    SnFitSettings fit = sn_fit_settings_default();
+    SnEnrichSettings enrich = sn_enrich_settings_default();
+    SnStepReport report = {0}, exact_report = {0};
+    int rounds = 0, exact_rounds = 0;
+    const double frames = ELEPHANT_FRAMES - 1;
+    fit.size = enrich.size = elephant.size;
+    enrich.interval = 1.0 / ELEPHANT_RATE;
+    enrich.substeps = 3;
+    row("elephant_tets", (double)elephant.cage.tet_count, (double)elephant.cage.vertex_count, "tets, vertices");
+    row("elephant_fit", fit_elephant(context, &elephant, &fit, fitted, &rounds), 0.04, "s/frame");
+    row("elephant_fit_rounds", rounds / frames, 0.0, "a frame");
+    fit.tolerance = 1e-9;
+    fit.max_rounds = 300;
+    row("elephant_fit_tight", fit_elephant(context, &elephant, &fit, exact, &exact_rounds), 0.0, "s/frame");
+    row("elephant_fit_tight_rounds", exact_rounds / frames, 0.0, "a frame");
+    row("elephant_fit_error", scene_distance(fitted, exact, all) / elephant.size, 1e-4, "of size");
+    row("elephant_simulate", simulate_elephant(context, &elephant, &enrich, fitted, simulated, &report), 0.02, "s/frame");
+    row("elephant_simulate_rounds", report.rounds / frames, 0.0, "a frame");
+    row("elephant_simulate_factorizations", report.factorizations / frames, 0.0, "a frame");
+    row("elephant_simulate_fallbacks", report.fallbacks, 0.0, "");
+    enrich.tolerance = 1e-9;
+    row("elephant_simulate_tight", simulate_elephant(context, &elephant, &enrich, fitted, exact, &exact_report), 0.0, "s/frame");
+    row("elephant_simulate_tight_rounds", exact_report.rounds / frames, 0.0, "a frame");
+    row("elephant_simulate_error", scene_distance(simulated, exact, all) / elephant.size, 1e-4, "of size");
+    double moved = scene_distance(simulated, fitted, all) / elephant.size;
+    row("elephant_added_motion", moved, 0.0, "of size");
+    sn_release(fitted);
+    sn_release(exact);
+    sn_release(simulated);
+    elephant_clear(&elephant);
+}
+
+/* engine [one|all [CELLS [PART]]]: threads, the finest body of the growth families, and a part to run alone. */
 int main(int count, char **arguments)
 {
     SnContext context;
+    const char *part = count > 3 ? arguments[3] : "";
     sn_context_init(&context);
     if (count > 1 && strcmp(arguments[1], "one") == 0) {
         clock_in_use = CLOCK_PROCESS_CPUTIME_ID;
         thread_count = 1;
     }
     sn_parallel_set_thread_count(thread_count);
-    bench_elements(&context);
-    bench_rebalance(&context);
-    bench_factorization(&context);
-    bench_steps(&context);
-    bench_growth(&context, count > 2 ? atoi(arguments[2]) : 1000);
+#define PART(name, call)                                \
+    if (part[0] == '\0' || strcmp(part, (name)) == 0) { \
+        call;                                           \
+    }
+    PART("elements", bench_elements(&context))
+    PART("rebalance", bench_rebalance(&context))
+    PART("factorization", bench_factorization(&context))
+    PART("steps", bench_steps(&context))
+    PART("elephant", bench_elephant(&context))
+    PART("growth", bench_growth(&context, count > 2 ? atoi(arguments[2]) : 1000))
     return check_failed;
 }

@@ -32,7 +32,7 @@ def swing(vertices: Floats, count: int, angle: float = 0.5, rate: float = 24.0) 
 def run(enricher: Enricher, frames: list[Floats]) -> tuple[list[Floats], list[State]]:
     fits: list[Floats] = []
     for frame in frames:
-        fits.append(enricher.fit(frame, fits[-1] if fits else None).positions)
+        fits.append(enricher.fit(frame, *reversed(fits[-2:])).positions)
     padded = [None, *fits, None]
     states = [enricher.begin(fits[0], fits[1])]
     for k in range(len(fits) - 1):
@@ -226,7 +226,7 @@ def test_the_same_bits_come_out_twice_and_after_resuming_from_a_state() -> None:
     fits_again, states_again = run(again, frames)
     assert np.array_equal(states[-1].positions, states_again[-1].positions)
     resumed = Enricher(vertices, triangles, follow, Settings(resolution=8), cage=first.cage)
-    fit = resumed.fit(frames[6], fits[5]).positions
+    fit = resumed.fit(frames[6], fits[5], fits[4]).positions
     assert np.array_equal(fit, fits[6])
     state = State(states[5].positions.copy(), states[5].velocities.copy())
     padded = [None, *fits, None]

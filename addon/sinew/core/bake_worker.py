@@ -121,11 +121,15 @@ class Worker:
 
     def _fit(self, index: int) -> None:
         with self.clock.stage("fitting"):
-            guess = self.store.read("fitted", index - 1) if index > 0 else None
-            fit = self.enricher.fit(self._results.world(index), guess)
+            fit = self._fit_sample(index)
         self.store.write("fitted", index, fit.positions)
         self._fits[index] = _fit_numbers(fit)
         self._fitted = index + 1
+
+    def _fit_sample(self, index: int) -> Any:
+        """The fit of a sample, from those of the two before it."""
+        guess, before = (self.store.read("fitted", i) if i >= 0 else None for i in (index - 1, index - 2))
+        return self.enricher.fit(self._results.world(index), guess, before)
 
     def _simulate(self, index: int) -> None:
         """Computes the state of sample `index` from the one before, and its result."""
@@ -160,8 +164,7 @@ class Worker:
         store.write("velocity", index, state.velocities)
         if index not in self._fits:
             # The fit of a kept sample whose state must be computed anew: its numbers come with it, its bits stay.
-            guess = store.read("fitted", index - 1) if index > 0 else None
-            self._fits[index] = _fit_numbers(self.enricher.fit(self._results.world(index), guess))
+            self._fits[index] = _fit_numbers(self._fit_sample(index))
         numbers |= self._fits[index]
         fit_inverted = _inverted(store.read("fitted", index), self.enricher.cage.tets)
         inverted = _inverted(positions, self.enricher.cage.tets)

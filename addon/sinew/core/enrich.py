@@ -162,12 +162,14 @@ class Enricher:
             "painted": tuple(getattr(self.settings, f"{name}_painted") for name in GROUPS),
         }
 
-    def fit(self, surface: Any, guess: Any = None) -> Fit:
-        """The cage that carries `surface` (t, 3) best; `guess`: the fit of the frame before, None for the first."""
+    def fit(self, surface: Any, guess: Any = None, before: Any = None) -> Fit:
+        """The cage that carries `surface` (t, 3) best; `guess`: the fit of the frame before, None for the first.
+
+        With `before`, the fit of the frame before that, the search starts where the motion goes on."""
         first = guess is None
         positions = np.zeros_like(self.cage.vertices) if first else np.array(guess, np.float64, order="C")
         seen = self._completion.input(surface) if self._completion is not None else surface
-        numbers = self._fit.frame(np.ascontiguousarray(seen, np.float64), first, positions)
+        numbers = self._fit.frame(np.ascontiguousarray(seen, np.float64), first, positions, before)
         return Fit(positions, *numbers)
 
     def begin(self, fitted: Floats, fitted_next: Floats | None = None) -> State:
@@ -259,9 +261,10 @@ def enrich(
     enricher = Enricher(rest, triangles, follow, Settings().replace(settings), frame_rate)
 
     def fitted() -> Iterator[tuple[Any, Floats]]:
-        guess = None
+        guess: Floats | None = None
+        before: Floats | None = None
         for frame in frames:
-            guess = enricher.fit(frame, guess).positions
+            guess, before = enricher.fit(frame, guess, before).positions, guess
             yield frame, guess
 
     state: State | None = None
