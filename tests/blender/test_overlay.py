@@ -282,3 +282,28 @@ def test_the_preview_reaches_what_a_subdivision_adds(arm: Any) -> None:
     assert surface is not None and len(surface.positions) > len(arm.data.vertices)
     assert len(surface.colors) == len(surface.positions)
     assert not (surface.colors == np.float32(weights._UNKNOWN)).all(axis=1).any()
+
+
+def test_a_cage_object_says_what_follows_inside(arm: Any, tmp_path: Path) -> None:
+    assert not bpy.ops.sinew.make_cage_object.poll()
+    bpy.ops.sinew.build_cage()
+    built = cage.find(item())
+    assert built is not None
+    bpy.ops.sinew.make_cage_object()
+    made = bpy.data.objects[item().cage_object]
+    assert made.hide_render and len(made.data.vertices) == len(built.view.vertices)
+    group = arm.vertex_groups.new(name="nothing")
+    item().follow_group = group.name
+    end = int(np.argmax(built.view.vertices[:, 0]))
+    made.vertex_groups[0].add([0, end], 1.0, "REPLACE")
+    bpy.ops.sinew.bake()
+    with stored(tmp_path) as store:
+        kept = [np.abs(store.read("simulated", 5) - store.read("fitted", 5))[place].max() for place in (0, end)]
+        moved = np.abs(store.read("simulated", 5) - store.read("fitted", 5)).max()
+    assert max(kept) < 1e-12 < 1e-5 < moved
+    assert state_now().kind == state.BAKED
+    made.vertex_groups[0].add([1], 0.5, "REPLACE")
+    assert "painted region" in state_now().text
+    made.vertex_groups.clear()
+    with pytest.raises(RuntimeError, match="no vertex group"):
+        bpy.ops.sinew.bake()

@@ -170,8 +170,8 @@ def test_the_core_of_a_limb_follows_and_the_flesh_around_it_does_not(
 
 def test_a_core_thinner_than_the_cage_still_holds(bar: Body) -> None:
     cage = build_cage(bar[0], bar[1], 6)
-    follow = cage_follow(cage, np.array([[0.1, 0.12, 0.13, 0.9, 0.12, 0.13, 1e-4]]))
-    assert 4 <= np.nansum(follow) < len(cage.vertices)
+    follow = cage_follow(cage, Regions(bones=np.array([[0.1, 0.12, 0.13, 0.9, 0.12, 0.13, 1e-4]])))
+    assert follow is not None and 4 <= np.nansum(follow) < len(cage.vertices)
 
 
 def test_animated_weights_hold_let_go_and_catch_as_the_unanimated_ones_do(bar: Body) -> None:
@@ -218,3 +218,15 @@ def test_turbulence_is_smooth_and_the_same_everywhere_it_is_computed() -> None:
     noise = fields._noise(line)
     assert np.array_equal(noise, np.concatenate([fields._noise(line[:1000]), fields._noise(line[1000:])]))
     assert 0.2 < np.abs(noise).max() <= 1.0 and np.abs(np.diff(noise)).max() < 0.01
+
+
+def test_weights_on_points_inside_are_those_of_the_cage_vertices_nearest_to_them(bar: Body) -> None:
+    vertices, triangles, _ = bar
+    points = np.array([[0.1, 0.12, 0.12, 1.0], [0.9, 0.12, 0.12, 0.25]])
+    enricher = Enricher(
+        vertices, triangles, np.zeros(len(vertices)), Settings(resolution=12), regions=Regions(inside=points)
+    )
+    weights = enricher.cage_weights()
+    nearest = [int(np.argmin(np.linalg.norm(enricher.cage.vertices - point[:3], axis=1))) for point in points]
+    assert weights[nearest].tolist() == [1.0, 0.25]
+    assert 1 <= (weights == 1.0).sum() < 5

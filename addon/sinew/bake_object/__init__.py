@@ -2,6 +2,7 @@
 
 from .bake import ObjectBake, bake_object
 from .body import (
+    FOLLOW_GROUP,
     Body,
     after_group,
     after_weights,
@@ -21,6 +22,7 @@ from .remake import ObjectRemake, is_remake_enough, why_not_remake
 from .target import Target, bake_root
 
 __all__ = [
+    "FOLLOW_GROUP",
     "Body",
     "ObjectBake",
     "ObjectRemake",

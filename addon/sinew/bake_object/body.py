@@ -171,6 +171,8 @@ def parts_in_steps(sampler: sample.Sampler, rest: sample.Rest, settings: Setting
             painted[region] = yield from sampler.group_in_steps(getattr(settings, setting))
     if settings.bone_core > 0.0 and rest.skin is not None:
         painted["bones"] = make_bones(_segments(rest), rest.positions, rest.skin, settings.bone_core)
+    if settings.cage_object:
+        painted["inside"] = sample.painted_points(settings.cage_object, FOLLOW_GROUP, rest.matrix)
     values["regions"] = Regions(**painted)
     if not settings.track_group and not settings.rigid_group:
         return values

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..core.settings import Settings
 from ..scene import fingerprint
-from .body import after_group, follow_group, painted_groups, unpainted
+from .body import FOLLOW_GROUP, after_group, follow_group, painted_groups, unpainted
 from .carried import carried_now
 
 
@@ -27,4 +27,5 @@ def marks_of(ob: Any, scene: Any, settings: Settings) -> dict[str, str]:
         after=after_group(settings),
         carried=carried_now(ob, scene, settings),
         painted=painted_groups(settings),
+        inside=(settings.cage_object, FOLLOW_GROUP),
     )

@@ -157,7 +157,7 @@ class Enricher:
         bone = parts.rigid >= 0 if parts is not None else np.zeros(0, bool)
         weights.append(bone.astype(np.float64) if bone.any() else None)
         return {
-            "cage_follow": cage_follow(self.cage, regions.bones) if regions.bones is not None else None,
+            "cage_follow": cage_follow(self.cage, regions),
             "regions": tuple(weights),
             "painted": tuple(getattr(self.settings, f"{name}_painted") for name in GROUPS),
         }

@@ -33,10 +33,11 @@ class Regions:
     density: Floats | None = None
     keep_pose: Floats | None = None
     bones: Floats | None = None  # (k, 7) head, tail and radius of what follows inside the flesh, world metres at rest
+    inside: Floats | None = None  # (k, 4) points in the flesh and their follow weights, world metres at rest
 
     def arrays(self) -> dict[str, Floats]:
         """Those that are there, by name."""
-        return {name: array for name in (*GROUPS, "bones") if (array := getattr(self, name)) is not None}
+        return {name: array for name in (*GROUPS, "bones", "inside") if (array := getattr(self, name)) is not None}
 
 
 def make_bones(segments: list[Segment], positions: Floats, skin: npt.NDArray[np.float32], share: float) -> Floats:
@@ -50,10 +51,21 @@ def make_bones(segments: list[Segment], positions: Floats, skin: npt.NDArray[np.
     return np.array(rows, np.float64).reshape(-1, 7)
 
 
-def cage_follow(cage: Cage, bones: Floats) -> Floats:
-    """(n,) 1 for the cage vertices in the cores of limbs, NaN elsewhere. A core thinner than the cage's tets holds on
-    to those around the points of its bone."""
+def cage_follow(cage: Cage, regions: Regions) -> Floats | None:
+    """(n,) what is known of the cage's own vertices: 1 in the cores of limbs, the weight of a painted point at the
+    vertex nearest to it, NaN elsewhere; None where nothing is."""
+    if regions.bones is None and regions.inside is None:
+        return None
     follow = np.full(len(cage.vertices), np.nan)
+    for *point, weight in regions.inside if regions.inside is not None else ():
+        follow[np.argmin(np.sum((cage.vertices - point) ** 2, axis=1))] = weight
+    if regions.bones is not None:
+        _follow_bones(cage, regions.bones, follow)
+    return follow
+
+
+def _follow_bones(cage: Cage, bones: Floats, follow: Floats) -> None:
+    """A core thinner than the cage's tets holds on to those around the points of its bone."""
     points = []
     for row in bones:
         bone = Segment("", tuple(row[:3]), tuple(row[3:6]), -1, False)
@@ -63,4 +75,3 @@ def cage_follow(cage: Cage, bones: Floats) -> Floats:
             points.append(row[:3] + np.linspace(0.0, 1.0, 9)[:, None] * (row[3:6] - row[:3]))
     if points:
         follow[cage.tets[cage.bind(np.concatenate(points), cage.vertices).binding]] = 1.0
-    return follow

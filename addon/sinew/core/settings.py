@@ -100,6 +100,11 @@ class Settings:
         low=0.0,
         high=0.9,
     )
+    cage_object: str = _setting(
+        "",
+        "Object with the cage's vertices, inner ones too, whose group Sinew Follow says what follows inside the body. "
+        "Make Cage Object makes one; it need not have the cage's resolution",
+    )
     stiffness_group: str = _setting("", "Vertex group of flesh that is firmer or softer than the rest")
     stiffness_painted: float = _setting(
         4.0,

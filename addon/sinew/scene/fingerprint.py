@@ -11,6 +11,7 @@ import itertools
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
+import bpy
 import numpy as np
 
 from . import compat, fields, stack
@@ -46,10 +47,11 @@ def take(
     after: str,
     carried: Sequence[tuple[Any, str]],
     painted: Sequence[str] = (),
+    inside: tuple[str, str] = ("", ""),
 ) -> dict[str, str]:
     """Hashes of each part, as they are now. `frames`: first and last; `follow` and `after`: the vertex groups of the
     weights; `unpainted`: what vertices that are not in `follow` count as; `carried`: the passengers, each with how it
-    is carried; `painted`: vertex groups of further regions."""
+    is carried; `painted`: vertex groups of further regions; `inside`: an object with weights inside, and its group."""
     render = scene.render
     gravity = tuple(scene.gravity) if scene.use_gravity else None
     return {
@@ -63,7 +65,7 @@ def take(
         "weights": _hash(follow, _weights(ob, [follow], unpainted=unpainted)),
         "passengers": _hash(*(part for passenger, mode in carried for part in _passenger(passenger, mode))),
         "after": _hash(after, _weights(ob, [after])),
-        "painted": _hash(*painted, *(_weights(ob, [group]) for group in painted)),
+        "painted": _hash(*painted, *(_weights(ob, [group]) for group in painted), *_inside(*inside)),
     }
 
 
@@ -107,6 +109,13 @@ def _hash(*parts: Any) -> str:
     for part in parts:
         digest.update(part if isinstance(part, bytes) else repr(part).encode())
     return digest.hexdigest()
+
+
+def _inside(name: str, group: str) -> Iterator[Any]:
+    other = bpy.data.objects.get(name) if name else None
+    if other is not None and other.type == "MESH":
+        yield compat.mesh_positions(other.data).tobytes()
+        yield _weights(other, [group], unpainted=-1.0)
 
 
 def _field(ob: Any) -> Iterator[Any]:

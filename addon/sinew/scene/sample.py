@@ -409,6 +409,24 @@ def _base_is_first(ob: Any, place: int) -> bool:
     return all(modifier.type in ("MIRROR", "SUBSURF", "MULTIRES") for modifier in changing)
 
 
+def painted_points(name: str, group: str, matrix: Floats) -> Floats:
+    """(k, 4) the vertices of an object that are in a group, taken by `matrix` from its own space, and their weights."""
+    ob = bpy.data.objects.get(name)
+    if ob is None or ob.type != "MESH":
+        raise SceneError(f'There is no mesh object "{name}" to read weights inside the body from: choose one, or none.')
+    if group not in ob.vertex_groups:
+        raise SceneError(f'Object "{name}" has no vertex group "{group}": make one and paint it, or choose no object.')
+    index = ob.vertex_groups[group].index
+    found = [
+        (*vertex.co, element.weight)
+        for vertex in ob.data.vertices
+        for element in vertex.groups
+        if element.group == index
+    ]
+    points = np.array(found, np.float64).reshape(-1, 4)
+    return np.column_stack([points[:, :3] @ matrix[:3, :3].T + matrix[:3, 3], points[:, 3]])
+
+
 def remove_group(ob: Any, name: str) -> None:
     if name in ob.vertex_groups:
         ob.vertex_groups.remove(ob.vertex_groups[name])

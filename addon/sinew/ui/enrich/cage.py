@@ -16,8 +16,9 @@ from ...core.errors import Error
 from ...core.store import Manifest
 from ...scene import fingerprint, setup
 from .. import handlers
+from ..classes import registering
 from ..work import Work
-from . import operators, properties, state, view
+from . import cage_object, operators, properties, state, view
 from .look import LookOperator, LookWork
 
 CAGE = "CAGE"  # a state beside those of state.py: there is a cage and no bake
@@ -162,19 +163,48 @@ class SINEW_OT_build_cage(LookOperator, bpy.types.Operator):
         return BuildWork(operators.active_item(context))
 
 
+class SINEW_OT_make_cage_object(bpy.types.Operator):
+    bl_idname = "sinew.make_cage_object"
+    bl_label = "Make Cage Object"
+    bl_description = (
+        "Make an object of the cage that was built, to paint or assign weights inside the body: vertices in its group "
+        "Sinew Follow say what follows there, the others are found from those around them"
+    )
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        if not operators.can_look(cls, context):
+            return False
+        if find(operators.active_item(context)) is None:
+            cls.poll_message_set("Build the cage first")
+            return False
+        return True
+
+    def execute(self, context: Any) -> Any:
+        item = operators.active_item(context)
+        built = find(item)
+        assert built is not None
+        made = cage_object.make(item.object, built.view)
+        properties.write(item, "cage_object", made.name)
+        self.report({"INFO"}, f'Put vertices of "{made.name}" into its group, with the weights to follow by')
+        return {"FINISHED"}
+
+
 def _before_load(*_: object) -> None:
     forget()
 
 
 _HANDLERS = {"load_pre": _before_load}
+_register_classes, _unregister_classes = registering((SINEW_OT_build_cage, SINEW_OT_make_cage_object))
 
 
 def register() -> None:
-    bpy.utils.register_class(SINEW_OT_build_cage)
+    _register_classes()
     handlers.add(_HANDLERS)
 
 
 def unregister() -> None:
     forget()
     handlers.remove(_HANDLERS)
-    bpy.utils.unregister_class(SINEW_OT_build_cage)
+    _unregister_classes()

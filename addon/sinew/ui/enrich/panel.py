@@ -212,6 +212,10 @@ class SINEW_PT_cage(OfSetup, bpy.types.Panel):
         layout.operator("sinew.build_cage", icon="MESH_ICOSPHERE")
         built = cage.find(item)
         has_bake = cage.bake_of(item) is not None
+        inside = layout.row(align=True)
+        inside.alert = bool(item.cage_object) and item.cage_object not in bpy.data.objects
+        inside.prop_search(item, "cage_object", bpy.data, "objects", text="Inside")
+        inside.operator("sinew.make_cage_object", text="", icon="ADD")
         # While it bakes, the frames that are done can be looked at.
         shown = self.layout.column(heading="Show")
         shown.active = built is not None or has_bake
