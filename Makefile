@@ -1,6 +1,6 @@
 # The verbs of Sinew. Each one installs what it needs first: `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-threads test-valgrind test-current test-core test-native build wheel extension pictures check bench bench-assets bench-meshers clean native-tests
+.PHONY: help demo test test-threads test-valgrind test-current test-core test-native build wheel extension pictures check bench bench-assets bench-meshers bench-completion clean native-tests
 .PHONY: check-warnings check-cppcheck check-ruff check-types check-layers check-windows
 MAKEFLAGS += --no-print-directory
 
@@ -44,6 +44,7 @@ help:
 	@echo "make bench         times of the reference shot, plots of convergence, the comparison with CalculiX"
 	@echo "make bench-assets  bake every example model"
 	@echo "make bench-meshers both meshers on every example model"
+	@echo "make bench-completion what elasticity makes of hidden parts of a face, with numbers"
 	@echo "make extension     the zip to install in Blender, into build/"
 	@echo "make pictures      the pictures of docs/artist.md, from the window test in Debian unstable's Blender (as root)"
 	@echo "make wheel         a wheel of the add-on's tree, into build/wheel/"
@@ -109,6 +110,11 @@ bench-meshers:
 	@$(ENVIRONMENT) build bpy
 	@$(TOOLS) setup.py -q build_ext
 	$(BPY) tests/benchmark/bench_meshers.py
+
+bench-completion:
+	@$(ENVIRONMENT) build bpy
+	@$(TOOLS) setup.py -q build_ext
+	$(BPY) tests/benchmark/bench_completion.py
 
 extension:
 	@$(ENVIRONMENT) build bpy
