@@ -145,6 +145,7 @@ def test_flesh_lets_go_and_is_caught_again_by_animated_weights(tmp_path: Path) -
     errors = [float(np.abs(one - shown).max()) for one, shown in zip(found, given, strict=True)]
     assert max(errors[:6]) < 2e-6 and max(errors[17:]) < 2e-6
     assert max(errors[8:15]) > 1e-3
+    assert outcome.report["follow_error"]["max"] < 2e-6 and not outcome.report["warnings"]
     again = bake_here(ob, tmp_path, values)
     assert again.unchanged
     ob[sample.FOLLOW] = "much"

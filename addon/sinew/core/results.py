@@ -37,9 +37,10 @@ class Results:
             offset = np.linalg.norm(shown - world, axis=1)
         for name, part in zip(store.result_names, positions, strict=True):
             store.write_result(index, part, name)
-        free = offset[self.shot.follow < 0.5]
+        follow = store.read("follow_now", index)[:, 0] if store.manifest.animated_follow else self.shot.follow
+        free = offset[follow < 0.5]
         about_result = {
-            "follow_max": float(offset[self.shot.follow >= 1.0].max(initial=0.0)),
+            "follow_max": float(offset[follow >= 1.0].max(initial=0.0)),
             "added_max": float(free.max(initial=0.0)),
             "added_square": float(np.mean(free**2)) if len(free) else 0.0,
         }
