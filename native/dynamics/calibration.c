@@ -31,6 +31,7 @@ typedef struct Calibration {
     const SnTetMesh *mesh;
     const double *mass;
     double poisson;
+    const double *firmness; /* tets, or null: factor of the modulus, within a region too */
     double *sag;            /* vertices x 3 directions x 3 components */
     double *sag_length;     /* vertices */
     int32_t *label;         /* vertices: component, or -1 */
@@ -52,7 +53,7 @@ static SnStatus unit_stiffness(SnContext *context, Calibration *c, SnWorld *worl
     *values = NULL;
     SN_TRY_NEW(context, young, c->mesh->tet_count, double);
     for (size_t e = 0; e < c->mesh->tet_count; e++) {
-        young[e] = 1.0;
+        young[e] = c->firmness != NULL ? c->firmness[e] : 1.0;
     }
     SN_TRY(sn_world_init(context, c->mesh, &sn_energy_neo_hookean, young, c->poisson, c->mass, c->fixed, world));
     SN_TRY_NEW(context, gradients, 12 * world->tet_count, double);
@@ -475,13 +476,13 @@ cleanup:
     return status;
 }
 
-SnStatus sn_calibration_run(SnContext *context, const SnTetMesh *mesh, double poisson, const double *mass, const double *weights,
-                            const double *drive, const unsigned char *followed, double *unit_frequency,
+SnStatus sn_calibration_run(SnContext *context, const SnTetMesh *mesh, double poisson, const double *firmness, const double *mass,
+                            const double *weights, const double *drive, const unsigned char *followed, double *unit_frequency,
                             double *main_frequency, int *region_count)
 {
     SnStatus status = SN_OK;
     size_t n = mesh->vertex_count;
-    Calibration c = {.mesh = mesh, .mass = mass, .poisson = poisson, .modulus = unit_frequency};
+    Calibration c = {.mesh = mesh, .mass = mass, .poisson = poisson, .firmness = firmness, .modulus = unit_frequency};
     unsigned char *held = NULL, *whole = NULL, *soft = NULL;
     double largest_mass = 0.0, moving_mass = 0.0;
     int unheld = 0;

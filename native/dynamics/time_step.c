@@ -1,8 +1,10 @@
 /* Each stage solves  M (v - v̂)/τ + D (v - v̄) = F(x)  with  v = (x - p)/τ,  that is the minimum of
-     |x - x̂|²_M / 2τ² + |x - p - τ v̄|²_D / 2τ + |x - ū|²_W / 2 + Psi(x) - f·x,     x̂ = p + τ v̂.
+     |x - x̂|²_M / 2τ² + |x - p - (ū - p̄)|²_D / 2τ + |x - ū|²_W / 2 + Psi(x) - f·x,     x̂ = p + τ v̂.
    Implicit Euler: τ = h, p = x_n, v̂ = v_n. TR-BDF2 (methods, section 1): τ = (1 - 1/√2) h;
      stage 1 ends at t + 2τ: p = x_n + τ v_n, v̂ = v_n + τ M⁻¹ F_n;
      stage 2 ends at t + h:  p = c₁ x_a - c₀ x_n, v̂ = c₁ v_a - c₀ v_n.
+   Damping takes the input's velocity as (ū - p̄)/τ, p̄ made of the input as p is of the state: flesh that moves with the input then
+   feels none, where the exact v̄ would pull it off by what the scheme leaves of the input's curve.
    D = αM + βK, α and β times the scales of the world, where K is the stiffness of small strains, turned as the shape that the stage
    is expected to end in (SnViscosity): with the shape at the start of the step the scheme would be of first order. */
 #include "dynamics/time_step.h"
@@ -30,6 +32,7 @@ struct SnStepper {
     double *pose_begin, *pose_velocity_begin; /* at the start of the step */
     double *force;                     /* F_n */
     double *offset, *predicted;        /* p, x̂ */
+    double *pose_offset;               /* p̄: the same of the input */
     double *diagonal, *targets, *centre, *loads;
     double *stage_positions, *stage_velocities; /* x_a, v_a */
     double *positions, *velocities;    /* result of the step, copied to the state on success */
@@ -64,7 +67,7 @@ SnStatus sn_stepper_create(SnContext *context, const SnWorld *world, const SnSte
                                 &s->force,   &s->offset,          &s->predicted,        &s->targets,
                                 &s->centre,  &s->loads,           &s->stage_positions,  &s->stage_velocities,
                                 &s->positions, &s->velocities,    &s->pose_gradient,    &s->acceleration,
-                                &s->prepared};
+                                &s->prepared, &s->pose_offset};
     for (size_t k = 0; k < sizeof vertex_arrays / sizeof *vertex_arrays; k++) {
         SN_TRY_NEW(context, *vertex_arrays[k], n, double);
     }
@@ -86,7 +89,7 @@ void sn_stepper_destroy(SnStepper *s)
     double *arrays[] = {s->element_gradients, s->energies, s->rest, s->left_over, s->damping_rotations, s->damping_centre, s->pose,
                         s->pose_velocity, s->pose_begin, s->pose_velocity_begin, s->force, s->offset, s->predicted, s->targets, s->centre, s->loads,
                         s->stage_positions, s->stage_velocities, s->positions, s->velocities, s->pose_gradient, s->acceleration,
-                        s->prepared, s->diagonal};
+                        s->prepared, s->pose_offset, s->diagonal};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
         sn_release(arrays[k]);
     }
@@ -205,7 +208,7 @@ static SnStatus solve_stage(SnContext *context, SnStepper *s, const SnInputCurve
         s->diagonal[v] = inertia + drag + drive;
         for (size_t a = 0; a < 3; a++) {
             size_t k = 3 * v + a;
-            s->centre[k] = s->offset[k] + tau * s->pose_velocity[k];
+            s->centre[k] = s->offset[k] + (s->pose[k] - s->pose_offset[k]);
             s->targets[k] = (inertia * s->predicted[k] + drag * s->centre[k] + drive * s->pose[k]) / s->diagonal[v];
             if (world->followed[v]) {
                 positions[k] = s->centre[k] = s->pose[k];
@@ -284,6 +287,7 @@ static SnStatus implicit_euler(SnContext *context, SnStepper *s, const SnInputCu
 {
     for (size_t k = 0; k < 3 * s->world->vertex_count; k++) {
         s->offset[k] = state->positions[k];
+        s->pose_offset[k] = s->pose_begin[k];
         s->predicted[k] = state->positions[k] + h * state->velocities[k];
     }
     guess_stage(s, curve, state, end, h, s->positions);
@@ -300,6 +304,7 @@ static SnStatus tr_bdf2(SnContext *context, SnStepper *s, const SnInputCurve *cu
     for (size_t k = 0; k < n; k++) {
         double acceleration = s->force[k] / s->world->mass[k / 3];
         s->offset[k] = state->positions[k] + tau * state->velocities[k];
+        s->pose_offset[k] = s->pose_begin[k] + tau * s->pose_velocity_begin[k];
         s->predicted[k] = s->offset[k] + tau * (state->velocities[k] + tau * acceleration);
     }
     guess_stage(s, curve, state, middle, 2.0 * tau, s->stage_positions);
@@ -311,6 +316,7 @@ static SnStatus tr_bdf2(SnContext *context, SnStepper *s, const SnInputCurve *cu
         double coast = s->settings.newton_rounds == 1 ? 0.0 : (h - 2.0 * tau);
         s->positions[k] += s->stage_positions[k] - s->pose[k] + coast * (s->stage_velocities[k] - s->pose_velocity[k]);
         s->offset[k] = c1 * s->stage_positions[k] - c0 * state->positions[k];
+        s->pose_offset[k] = c1 * s->pose[k] - c0 * s->pose_begin[k];
         s->predicted[k] = s->offset[k] + tau * (c1 * s->stage_velocities[k] - c0 * state->velocities[k]);
     }
     SN_TRY(solve_stage(context, s, curve, end, tau, NULL, s->positions, s->velocities, report));

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "dynamics/calibration.h"
+#include "dynamics/transition.h"
 #include "dynamics/weights.h"
 #include "math/mat3.h"
 
@@ -10,6 +11,7 @@
 
 #define PI 3.14159265358979323846
 #define STRONGEST 0.999    /* driven vertices stay below this: tan grows without bound */
+#define ENCLOSED 0.98      /* flesh inside, with this much of what follows exactly around it, follows too */
 #define STEP_ANGLE 0.55    /* radians of the jiggle's phase in one substep: 1 % in frequency with TR-BDF2 */
 #define MAX_SUBSTEPS 64
 #define HELD 1e6            /* drive ratio of an animated weight of 1: what follows exactly, but for the projection at its frame */
@@ -76,6 +78,7 @@ static SnStatus find_weights(SnContext *context, const SnTetMesh *cage, const Sn
     }
     SN_TRY(sn_weights_spread(context, cage, known, weights));
     for (size_t v = 0; v < cage->vertex_count; v++) {
+        followed[v] |= known[v] == 0.0 && weights[v] >= ENCLOSED;
         weights[v] = followed[v] ? 1.0 : fmin(weights[v], STRONGEST);
     }
 cleanup:
@@ -96,20 +99,23 @@ static SnStatus choose_material(SnContext *context, SnEnrich *enrich, const SnTe
 {
     SnStatus status = SN_OK;
     const SnEnrichSettings *settings = &enrich->settings;
-    double *drive = NULL;
+    double *drive = NULL, *firmness = NULL;
     double main_frequency = 1.0, omega = 2.0 * PI * settings->jiggle;
     SN_TRY_NEW(context, drive, cage->vertex_count, double);
     for (size_t v = 0; v < cage->vertex_count; v++) {
         drive[v] = drive_ratio(enrich->cage_weights[v], 1.0); /* as painted: balance must change the motion, not the flesh */
     }
-    SN_TRY(sn_calibration_run(context, cage, settings->poisson, mass, enrich->cage_weights, drive, followed, young,
+    SN_TRY_NEW(context, firmness, cage->tet_count, double);
+    SN_TRY(sn_transition_firmness(context, cage, followed, settings->transition, firmness));
+    SN_TRY(sn_calibration_run(context, cage, settings->poisson, firmness, mass, enrich->cage_weights, drive, followed, young,
                               &main_frequency, &enrich->summary.regions));
     for (size_t e = 0; e < cage->tet_count; e++) {
-        young[e] = settings->young > 0.0 ? settings->young : omega * omega / young[e];
+        young[e] = firmness[e] * (settings->young > 0.0 ? settings->young : omega * omega / young[e]);
     }
     enrich->summary.frequency = settings->young > 0.0 ? sqrt(settings->young * main_frequency) / (2.0 * PI) : settings->jiggle;
 cleanup:
     sn_release(drive);
+    sn_release(firmness);
     return status;
 }
 

@@ -16,6 +16,7 @@ typedef struct SnEnrichSettings {
     double damping_stiffness; /* Rayleigh beta, s; used with young > 0 */
     double keep_pose;         /* 0..1 */
     double balance;           /* zeta > 0: weights are taken to this power */
+    double transition;        /* metres over which flesh is firmer beside what follows exactly; 0: as painted */
     double gravity[3];        /* m/s² */
     double interval;          /* seconds between two input frames */
     double size;              /* metres */

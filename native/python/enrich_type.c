@@ -45,7 +45,7 @@ static int open_optional(PyObject *object, const char *name, Py_ssize_t rows, Py
 static PyObject *enrich_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
 {
     static char *names[] = {"cage",     "areas",     "follow",  "jiggle",        "settle",  "young",
-                            "poisson",  "density",   "damping_mass", "damping_stiffness", "keep_pose", "balance",
+                            "poisson",  "density",   "damping_mass", "damping_stiffness", "keep_pose", "balance", "transition",
                             "gravity",  "interval",  "size",    "substeps",      "newton_rounds", "scheme",
                             "energy",   "monitor",   "cage_follow", "regions",   "painted", "animated", NULL};
     PyObject *cage, *area_object, *follow_object, *monitor = Py_None, *cage_follow = Py_None;
@@ -56,9 +56,9 @@ static PyObject *enrich_new(PyTypeObject *type, PyObject *arguments, PyObject *k
     SnEnrichPaint paint = {0};
     SnContext own, *context;
     Enrich *self = NULL;
-    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "OOO|$ddddddddd(ddd)ddiissOO(OOOOO)(dddd)p:Enrich", names, &cage, &area_object,
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "OOO|$dddddddddd(ddd)ddiissOO(OOOOO)(dddd)p:Enrich", names, &cage, &area_object,
                                      &follow_object, &s.jiggle, &s.settle, &s.young, &s.poisson, &s.density, &s.damping_mass,
-                                     &s.damping_stiffness, &s.keep_pose, &s.balance, &s.gravity[0], &s.gravity[1], &s.gravity[2],
+                                     &s.damping_stiffness, &s.keep_pose, &s.balance, &s.transition, &s.gravity[0], &s.gravity[1], &s.gravity[2],
                                      &s.interval, &s.size, &s.substeps, &s.newton_rounds, &scheme_name, &energy_name, &monitor, &cage_follow,
                                      &regions[0], &regions[1], &regions[2], &regions[3], &regions[4], &s.stiffness_painted,
                                      &s.damping_painted, &s.density_painted, &s.keep_pose_painted, &s.animated)) {

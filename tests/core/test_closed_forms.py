@@ -112,10 +112,10 @@ def oscillation(signal: Floats, interval: float) -> tuple[float, float, float]:
 
 
 def held_bar(rate: float, scheme: str) -> Enricher:
-    """A standing bar whose foot follows, with default settings."""
+    """A standing bar whose foot follows, of one material, else with default settings."""
     vertices, triangles = box_surface((4, 4, 16), (0.25, 0.25, 1.0))
     follow = (vertices[:, 2] < 0.1).astype(float)
-    return Enricher(vertices, triangles, follow, Settings(resolution=6, scheme=scheme), rate)
+    return Enricher(vertices, triangles, follow, Settings(resolution=6, scheme=scheme, transition=0.0), rate)
 
 
 def ring(enricher: Enricher, seconds: float) -> tuple[Floats, Floats]:

@@ -82,8 +82,11 @@ def test_maximum_offset_is_never_exceeded_and_leaves_small_offsets_alone() -> No
     offsets = np.linalg.norm(limited.surface(fits[k], states[k].positions, frames[k]) - frames[k], axis=1)
     assert unlimited.max() > 0.04
     assert offsets.max() <= 0.02 * free.size * (1.0 + 1e-12)
-    small = unlimited < 0.004
-    assert np.abs(offsets - unlimited)[small].max() < 0.0005
+    # the limit is on the cage: a surface vertex beside one that is held back gives way a little too
+    free_cage = free.moved(fits[k], states[k].positions) - fits[k]
+    limited_cage = limited.moved(fits[k], states[k].positions) - fits[k]
+    small = np.linalg.norm(free_cage, axis=1) < 0.004
+    assert small.sum() > 20 and np.abs(limited_cage - free_cage)[small].max() < 1e-5
 
 
 def pose(name: str, vertices: Floats) -> Floats:

@@ -1,11 +1,12 @@
-"""How smoothly a coarse cage carries a fine surface."""
+"""How smoothly a coarse cage carries a fine surface, and how smoothly free flesh leaves what follows."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
 import pytest
-from bodies import sphere
+from bodies import box_surface, sphere
+from jumps import border_and_inside
 from sinew.core.enrich import Enricher
 from sinew.core.settings import Settings
 
@@ -64,3 +65,41 @@ def test_what_is_not_moved_is_the_input_to_the_bit(interpolation: str) -> None:
     surface = enricher.surface(fitted, moved, bent)
     assert still.sum() > 5 and (surface[still] == bent[still]).all()
     assert np.abs(surface - bent).max() > 0.05
+
+
+def shaken(transition: float, jiggle: float = 3.0) -> tuple[Enricher, list[Floats], list[Floats]]:
+    """A bar of which a fifth is painted to follow, without anything between, is shaken sideways: fitted and simulated
+    cages of each frame."""
+    vertices, triangles = box_surface((20, 4, 4), (1.0, 0.2, 0.2))
+    settings = Settings(transition=transition, resolution=20, jiggle=jiggle)
+    enricher = Enricher(vertices, triangles, (vertices[:, 0] < 0.2).astype(float), settings)
+    frames = [vertices + np.array([0.0, 0.0, 0.1 * np.sin(0.6 * k)]) for k in range(24)]
+    fitted = [enricher.fit(frames[0]).positions]
+    for frame in frames[1:]:
+        fitted.append(enricher.fit(frame, fitted[-1]).positions)
+    state = enricher.begin(fitted[0], fitted[1])
+    simulated = [state.positions]
+    around = [None, *fitted, None]
+    for k in range(len(fitted) - 1):
+        state, _ = enricher.advance(state, (around[k], fitted[k], fitted[k + 1], around[k + 3]))
+        simulated.append(state.positions)
+    return enricher, fitted, simulated
+
+
+def test_soft_transition_leaves_no_fold_at_the_border() -> None:
+    ratios, amplitudes = [], []
+    for transition in (0.0, Settings().transition):
+        enricher, fitted, simulated = shaken(transition)
+        border, inside = border_and_inside(enricher.cage.tets, enricher.cage_weights(), fitted, simulated)
+        ratios.append(border / inside)
+        amplitudes.append(max(float(np.abs(a - b).max()) for a, b in zip(fitted, simulated, strict=True)))
+    assert ratios[0] > 1.8  # it is there to be cured
+    assert ratios[1] < 1.5 and ratios[1] < 0.7 * ratios[0]
+    assert abs(amplitudes[1] / amplitudes[0] - 1.0) < 0.1  # and what is seen of the motion stays
+
+
+def test_what_is_enclosed_by_followed_flesh_follows() -> None:
+    enricher, fitted, simulated = shaken(0.0)
+    core = (enricher.cage.vertices[:, 0] < 0.05) & (np.abs(enricher.cage.vertices[:, 1:] - 0.1) < 0.06).all(axis=1)
+    assert core.sum() > 5 and (enricher.cage_weights()[core] == 1.0).all()
+    assert all((a[core] == b[core]).all() for a, b in zip(fitted, simulated, strict=True))

@@ -32,7 +32,7 @@ static void calibrate(SnTetMesh mesh, Held held, Result *r)
         r->weights[v] = r->followed[v] ? 1.0 : 0.0;
     }
     sn_world_lumped_mass(&mesh, 1000.0, NULL, r->mass);
-    CHECK(sn_calibration_run(&r->context, &r->mesh, POISSON, r->mass, r->weights, r->drive, r->followed, r->unit,
+    CHECK(sn_calibration_run(&r->context, &r->mesh, POISSON, NULL, r->mass, r->weights, r->drive, r->followed, r->unit,
                              &r->main_frequency, &r->regions) == SN_OK);
 }
 
@@ -220,7 +220,7 @@ static void drive_makes_the_material_softer(void)
         r.drive[v] = 0.3;
     }
     unit = r.unit[0];
-    CHECK(sn_calibration_run(&r.context, &r.mesh, POISSON, r.mass, r.weights, r.drive, r.followed, r.unit, &frequency, &regions) ==
+    CHECK(sn_calibration_run(&r.context, &r.mesh, POISSON, NULL, r.mass, r.weights, r.drive, r.followed, r.unit, &frequency, &regions) ==
           SN_OK);
     /* of the squared frequency the drive makes 0.3, the material the rest */
     CHECK_NEAR(unit / r.unit[0], 0.7, 0.02);

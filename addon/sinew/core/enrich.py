@@ -138,6 +138,7 @@ class Enricher:
             damping_stiffness=self.settings.damping_stiffness,
             keep_pose=self.settings.keep_pose,
             balance=self.settings.balance,
+            transition=self.settings.transition * self.size,
             gravity=self.settings.gravity or gravity,
             interval=self.interval,
             size=self.size,

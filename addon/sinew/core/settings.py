@@ -72,6 +72,13 @@ class Settings:
     balance: float = _setting(
         1.0, "Above 1, parts painted between 0 and 1 swing more; below 1, they follow more closely", low=0.05, high=20.0
     )
+    transition: float = _setting(
+        0.08,
+        "How softly free flesh joins what follows exactly: it is firmer beside it, over this fraction of the body's "
+        "size, so that it does not fold there. 0 is as painted",
+        low=0.0,
+        high=1.0,
+    )
     follow_group: str = _setting(
         "",
         "Vertex group that says what moves: 1 follows the animation exactly, 0 swings freely. Empty is automatic, by "

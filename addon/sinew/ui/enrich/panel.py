@@ -176,6 +176,7 @@ class SINEW_PT_follow(OfSetup, bpy.types.Panel):
             _draw_over_time(row, ob, sample.FOLLOW)
         else:
             row.operator("sinew.animate_follow", text="Over Time", icon="KEY_HLT")
+        layout.prop(item, "transition")
         column = layout.column(heading="Show")
         column.prop(item, "show_weights", text="Weights")
         error = weights.error_of(item)

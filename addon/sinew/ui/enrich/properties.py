@@ -35,12 +35,13 @@ _SOFT = {
     "balance": (0.25, 4.0),
     "preroll": (0, 100),
     "smoothing": (0.0005, 0.02),
+    "transition": (0.0, 0.3),
     "fields": (0.0, 2.0),
     "stiffness_painted": (0.1, 10.0),
     "damping_painted": (0.1, 10.0),
     "density_painted": (0.1, 10.0),
 }
-_PRECISION = {"smoothing": 4, "maximum_offset": 3, "damping_mass": 3, "damping_stiffness": 4}
+_PRECISION = {"smoothing": 4, "transition": 3, "maximum_offset": 3, "damping_mass": 3, "damping_stiffness": 4}
 _NAMES = {
     "young": "Stiffness",
     "poisson": "Poisson",
