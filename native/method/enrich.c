@@ -1,21 +1,17 @@
 #include "method/enrich.h"
 
 #include "base/memory.h"
-#include "dynamics/calibration.h"
-#include "dynamics/transition.h"
 #include "dynamics/weights.h"
 #include "math/mat3.h"
+#include "method/enrich_flesh.h"
 
 #include <math.h>
 #include <string.h>
 
 #define PI 3.14159265358979323846
-#define STRONGEST 0.999    /* driven vertices stay below this: tan grows without bound */
-#define ENCLOSED 0.98      /* flesh inside, with this much of what follows exactly around it, follows too */
 #define STEP_ANGLE 0.55    /* radians of the jiggle's phase in one substep: 1 % in frequency with TR-BDF2 */
 #define MAX_SUBSTEPS 64
 #define HELD 1e6            /* drive ratio of an animated weight of 1: what follows exactly, but for the projection at its frame */
-#define BONE 1000.0         /* times as stiff as the flesh around it */
 #define UNTANGLE_ROUNDS 40
 #define UNTANGLE_KEEP 0.7
 
@@ -26,8 +22,7 @@ struct SnEnrich {
     SnStepper *stepper;
     double *cage_weights;  /* cage vertices, as painted at rest */
     /* Only where weights are animated: */
-    const SnTetMesh *cage;
-    const SnEmbedding *embedding;
+    SnBody body;           /* its areas are our own */
     double *areas;         /* surface vertices */
     double *cage_follow;   /* cage vertices; null where the surface decides everywhere */
     double *weights_begin, *weights_end; /* cage vertices */
@@ -59,142 +54,13 @@ SnEnrichSettings sn_enrich_settings_default(void)
     };
 }
 
-/* Weights of the cage vertices: 1 where followed, else at most STRONGEST. */
-static SnStatus find_weights(SnContext *context, const SnTetMesh *cage, const SnEmbedding *embedding, const double *areas,
-                             const SnEnrichPaint *paint, double *weights, unsigned char *followed)
-{
-    SnStatus status = SN_OK;
-    double *known = NULL;
-    SN_TRY_NEW(context, known, cage->vertex_count, double);
-    sn_weights_from_surface(cage, embedding, areas, paint->follow, weights, known, followed);
-    for (size_t v = 0; v < cage->vertex_count; v++) {
-        double inside = paint->cage_follow ? paint->cage_follow[v] : NAN;
-        if (!isnan(inside) && !followed[v]) {
-            weights[v] = inside;
-            known[v] = 1.0;
-            followed[v] = inside >= SN_WEIGHT_EXACT;
-        }
-        weights[v] = followed[v] ? 1.0 : weights[v];
-    }
-    SN_TRY(sn_weights_spread(context, cage, known, weights));
-    for (size_t v = 0; v < cage->vertex_count; v++) {
-        followed[v] |= known[v] == 0.0 && weights[v] >= ENCLOSED;
-        weights[v] = followed[v] ? 1.0 : fmin(weights[v], STRONGEST);
-    }
-cleanup:
-    sn_release(known);
-    return status;
-}
-
-/* Driving stiffness over mass and squared angular frequency: 0 for weight 0, growing without bound towards 1. */
-static double drive_ratio(double painted, double balance)
-{
-    double weight = pow(painted, balance);
-    return weight > 0.0 ? tan(0.5 * PI * fmin(weight, STRONGEST)) : 0.0;
-}
-
-/* Young's modulus of every tet, and the frequency that driving and substeps are measured by. */
-static SnStatus choose_material(SnContext *context, SnEnrich *enrich, const SnTetMesh *cage, const double *mass,
-                                const unsigned char *followed, double *young)
-{
-    SnStatus status = SN_OK;
-    const SnEnrichSettings *settings = &enrich->settings;
-    double *drive = NULL, *firmness = NULL;
-    double main_frequency = 1.0, omega = 2.0 * PI * settings->jiggle;
-    SN_TRY_NEW(context, drive, cage->vertex_count, double);
-    for (size_t v = 0; v < cage->vertex_count; v++) {
-        drive[v] = drive_ratio(enrich->cage_weights[v], 1.0); /* as painted: balance must change the motion, not the flesh */
-    }
-    SN_TRY_NEW(context, firmness, cage->tet_count, double);
-    SN_TRY(sn_transition_firmness(context, cage, followed, settings->transition, firmness));
-    SN_TRY(sn_calibration_run(context, cage, settings->poisson, firmness, mass, enrich->cage_weights, drive, followed, young,
-                              &main_frequency, &enrich->summary.regions));
-    for (size_t e = 0; e < cage->tet_count; e++) {
-        young[e] = firmness[e] * (settings->young > 0.0 ? settings->young : omega * omega / young[e]);
-    }
-    enrich->summary.frequency = settings->young > 0.0 ? sqrt(settings->young * main_frequency) / (2.0 * PI) : settings->jiggle;
-cleanup:
-    sn_release(drive);
-    sn_release(firmness);
-    return status;
-}
-
-/* Each scale (cage vertices; tets) is painted^w: 1 where nothing is painted, `painted` where the weight w is 1. */
-static SnStatus find_scales(SnContext *context, const SnTetMesh *cage, const SnEmbedding *embedding, const double *areas,
-                            const double *weights, double painted, double *vertices, double *tets)
-{
-    SnStatus status = SN_OK;
-    if (weights == NULL) {
-        for (size_t k = 0; k < cage->vertex_count + cage->tet_count; k++) {
-            *(k < cage->vertex_count ? vertices + k : tets + (k - cage->vertex_count)) = 1.0;
-        }
-        return SN_OK;
-    }
-    SN_TRY(sn_weights_of_region(context, cage, embedding, areas, weights, vertices, tets));
-    for (size_t v = 0; v < cage->vertex_count; v++) {
-        vertices[v] = pow(painted, vertices[v]);
-    }
-    for (size_t e = 0; e < cage->tet_count; e++) {
-        tets[e] = pow(painted, tets[e]);
-    }
-cleanup:
-    return status;
-}
-
-/* Regions of damping and Keep Pose. The latter may be painted 0, so that its scale goes straight to it. */
-static SnStatus set_regions(SnContext *context, SnEnrich *enrich, const SnTetMesh *cage, const SnEmbedding *embedding,
-                            const double *areas, const SnEnrichPaint *paint, double *vertices, double *tets)
-{
-    SnStatus status = SN_OK;
-    SnWorld *world = &enrich->world;
-    double kept = enrich->settings.keep_pose_painted;
-    SN_TRY(find_scales(context, cage, embedding, areas, paint->damping, enrich->settings.damping_painted, vertices, tets));
-    memcpy(world->damping_scale, vertices, world->vertex_count * sizeof *vertices);
-    for (size_t e = 0; e < world->tet_count; e++) {
-        world->tet_damping_scale[e] = tets[world->source_tets[e]];
-    }
-    if (paint->keep_pose != NULL) {
-        SN_TRY(sn_weights_of_region(context, cage, embedding, areas, paint->keep_pose, vertices, tets));
-        for (size_t v = 0; v < world->vertex_count; v++) {
-            world->keep_scale[v] = 1.0 + vertices[v] * (kept - 1.0);
-        }
-        for (size_t e = 0; e < world->tet_count; e++) {
-            world->tet_keep_scale[e] = 1.0 + tets[world->source_tets[e]] * (kept - 1.0);
-        }
-    }
-cleanup:
-    return status;
-}
-
-/* Painted stiffness and density, over what Jiggle asks for: they are to be seen, so Jiggle does not make up for them. */
-static SnStatus scale_material(SnContext *context, const SnTetMesh *cage, const SnEmbedding *embedding, const double *areas,
-                               const SnEnrichPaint *paint, const SnEnrichSettings *settings, double *vertices, double *tets,
-                               double *young, double *mass)
-{
-    SnStatus status = SN_OK;
-    SN_TRY(find_scales(context, cage, embedding, areas, paint->density, settings->density_painted, vertices, tets));
-    sn_world_lumped_mass(cage, settings->density, tets, mass);
-    SN_TRY(find_scales(context, cage, embedding, areas, paint->stiffness, settings->stiffness_painted, vertices, tets));
-    for (size_t e = 0; e < cage->tet_count; e++) {
-        young[e] *= tets[e];
-    }
-    if (paint->bone != NULL) {
-        SN_TRY(sn_weights_of_region(context, cage, embedding, areas, paint->bone, vertices, tets));
-        for (size_t e = 0; e < cage->tet_count; e++) {
-            young[e] *= tets[e] >= 0.5 ? BONE : 1.0;
-        }
-    }
-cleanup:
-    return status;
-}
-
 static void set_forces(SnEnrich *enrich)
 {
     const SnEnrichSettings *settings = &enrich->settings;
     SnWorld *world = &enrich->world;
     double omega = 2.0 * PI * enrich->summary.frequency;
     for (size_t v = 0; v < world->vertex_count; v++) {
-        double ratio = drive_ratio(enrich->cage_weights[v], settings->balance);
+        double ratio = sn_flesh_drive_ratio(enrich->cage_weights[v], settings->balance);
         world->drive[v] = world->followed[v] ? 0.0 : world->mass[v] * omega * omega * ratio;
     }
     memcpy(world->gravity, settings->gravity, sizeof world->gravity);
@@ -220,21 +86,21 @@ static int choose_substeps(const SnEnrich *enrich)
 }
 
 /* What an animated body needs to find its weights anew. Nothing of it is eliminated: what follows now may be free later. */
-static SnStatus prepare_animated(SnContext *context, SnEnrich *enrich, const SnTetMesh *cage, const SnEmbedding *embedding,
-                                 const double *areas, const double *cage_follow, unsigned char *followed)
+static SnStatus prepare_animated(SnContext *context, SnEnrich *enrich, const SnBody *body, const double *cage_follow,
+                                 unsigned char *followed)
 {
     SnStatus status = SN_OK;
-    enrich->cage = cage;
-    enrich->embedding = embedding;
-    SN_TRY_NEW(context, enrich->areas, embedding->vertex_count, double);
+    const SnTetMesh *cage = body->cage;
+    SN_TRY_NEW(context, enrich->areas, body->embedding->vertex_count, double);
+    enrich->body = (SnBody){cage, body->embedding, enrich->areas};
     SN_TRY_NEW(context, enrich->weights_begin, cage->vertex_count, double);
     SN_TRY_NEW(context, enrich->weights_end, cage->vertex_count, double);
     SN_TRY_NEW(context, enrich->held_begin, cage->vertex_count, unsigned char);
     SN_TRY_NEW(context, enrich->held_end, cage->vertex_count, unsigned char);
     SN_TRY_NEW(context, enrich->pose, 3 * cage->vertex_count, double);
-    memcpy(enrich->areas, areas, embedding->vertex_count * sizeof *areas);
-    memcpy(enrich->weights_begin, enrich->cage_weights, cage->vertex_count * sizeof *areas);
-    memcpy(enrich->weights_end, enrich->cage_weights, cage->vertex_count * sizeof *areas);
+    memcpy(enrich->areas, body->areas, body->embedding->vertex_count * sizeof *enrich->areas);
+    memcpy(enrich->weights_begin, enrich->cage_weights, cage->vertex_count * sizeof *enrich->cage_weights);
+    memcpy(enrich->weights_end, enrich->cage_weights, cage->vertex_count * sizeof *enrich->cage_weights);
     if (cage_follow != NULL) {
         SN_TRY_NEW(context, enrich->cage_follow, cage->vertex_count, double);
         memcpy(enrich->cage_follow, cage_follow, cage->vertex_count * sizeof *cage_follow);
@@ -249,7 +115,8 @@ SnStatus sn_enrich_create(SnContext *context, const SnTetMesh *cage, const SnEmb
 {
     SnStatus status = SN_OK;
     SnEnrich *enrich = NULL;
-    double *mass = NULL, *young = NULL, *vertices = NULL, *tets = NULL;
+    SnBody body = {cage, embedding, areas};
+    double *mass = NULL, *young = NULL;
     unsigned char *followed = NULL;
     *out = NULL;
     SN_TRY_NEW(context, enrich, 1, SnEnrich);
@@ -260,23 +127,20 @@ SnStatus sn_enrich_create(SnContext *context, const SnTetMesh *cage, const SnEmb
     SN_TRY_NEW(context, mass, cage->vertex_count, double);
     SN_TRY_NEW(context, young, cage->tet_count, double);
     SN_TRY_NEW(context, followed, cage->vertex_count, unsigned char);
-    SN_TRY_NEW(context, vertices, cage->vertex_count, double);
-    SN_TRY_NEW(context, tets, cage->tet_count, double);
     sn_context_stage(context, "Tuning the flesh", 3);
-    SN_TRY(find_weights(context, cage, embedding, areas, paint, enrich->cage_weights, followed));
+    SN_TRY(sn_flesh_weights(context, &body, paint, enrich->cage_weights, followed));
     SN_TRY(sn_context_advance(context, 1));
-    sn_world_lumped_mass(cage, settings->density, NULL, mass);
-    SN_TRY(choose_material(context, enrich, cage, mass, followed, young));
-    SN_TRY(scale_material(context, cage, embedding, areas, paint, settings, vertices, tets, young, mass));
+    SN_TRY(sn_flesh_material(context, &body, paint, settings, enrich->cage_weights, followed, young, mass,
+                             &enrich->summary.frequency, &enrich->summary.regions));
     SN_TRY(sn_context_advance(context, 2));
     for (size_t v = 0; v < cage->vertex_count; v++) {
         enrich->summary.followed_vertices += followed[v];
     }
     if (settings->animated) {
-        SN_TRY(prepare_animated(context, enrich, cage, embedding, areas, paint->cage_follow, followed));
+        SN_TRY(prepare_animated(context, enrich, &body, paint->cage_follow, followed));
     }
     SN_TRY(sn_world_init(context, cage, settings->energy, young, settings->poisson, mass, followed, &enrich->world));
-    SN_TRY(set_regions(context, enrich, cage, embedding, areas, paint, vertices, tets));
+    SN_TRY(sn_flesh_regions(context, &body, paint, settings, &enrich->world));
     set_forces(enrich);
     SnStepSettings step = {
         .scheme = settings->scheme, .newton_rounds = settings->newton_rounds, .step_tolerance = settings->tolerance * settings->size};
@@ -295,8 +159,6 @@ cleanup:
     sn_release(mass);
     sn_release(young);
     sn_release(followed);
-    sn_release(vertices);
-    sn_release(tets);
     if (status != SN_OK) {
         sn_enrich_destroy(enrich);
     }
@@ -355,10 +217,9 @@ SnStatus sn_enrich_follow(SnContext *context, SnEnrich *enrich, const double *be
     memset(enrich->weights_end, 0, count * sizeof *end);
     memset(enrich->held_begin, 0, count);
     memset(enrich->held_end, 0, count);
-    SN_TRY(find_weights(context, enrich->cage, enrich->embedding, enrich->areas, &paint, enrich->weights_begin,
-                        enrich->held_begin));
+    SN_TRY(sn_flesh_weights(context, &enrich->body, &paint, enrich->weights_begin, enrich->held_begin));
     paint.follow = end;
-    SN_TRY(find_weights(context, enrich->cage, enrich->embedding, enrich->areas, &paint, enrich->weights_end, enrich->held_end));
+    SN_TRY(sn_flesh_weights(context, &enrich->body, &paint, enrich->weights_end, enrich->held_end));
 cleanup:
     return status;
 }
@@ -370,7 +231,7 @@ static void set_drive(SnEnrich *enrich, double fraction)
     double omega = 2.0 * PI * enrich->summary.frequency;
     for (size_t v = 0; v < world->vertex_count; v++) {
         double weight = enrich->weights_begin[v] + fraction * (enrich->weights_end[v] - enrich->weights_begin[v]);
-        double ratio = weight >= SN_WEIGHT_EXACT ? HELD : drive_ratio(weight, enrich->settings.balance);
+        double ratio = weight >= SN_WEIGHT_EXACT ? HELD : sn_flesh_drive_ratio(weight, enrich->settings.balance);
         world->drive[v] = world->mass[v] * omega * omega * ratio;
     }
 }

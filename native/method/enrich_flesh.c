@@ -1,0 +1,160 @@
+#include "method/enrich_flesh.h"
+
+#include "base/memory.h"
+#include "dynamics/calibration.h"
+#include "dynamics/transition.h"
+#include "dynamics/weights.h"
+
+#include <math.h>
+#include <string.h>
+
+#define PI 3.14159265358979323846
+#define STRONGEST 0.999 /* driven vertices stay below this: tan grows without bound */
+#define ENCLOSED 0.98   /* flesh inside, with this much of what follows exactly around it, follows too */
+#define BONE 1000.0     /* times as stiff as the flesh around it */
+
+SnStatus sn_flesh_weights(SnContext *context, const SnBody *body, const SnEnrichPaint *paint, double *weights,
+                          unsigned char *followed)
+{
+    SnStatus status = SN_OK;
+    const SnTetMesh *cage = body->cage;
+    double *known = NULL;
+    SN_TRY_NEW(context, known, cage->vertex_count, double);
+    sn_weights_from_surface(cage, body->embedding, body->areas, paint->follow, weights, known, followed);
+    for (size_t v = 0; v < cage->vertex_count; v++) {
+        double inside = paint->cage_follow ? paint->cage_follow[v] : NAN;
+        if (!isnan(inside) && !followed[v]) {
+            weights[v] = inside;
+            known[v] = 1.0;
+            followed[v] = inside >= SN_WEIGHT_EXACT;
+        }
+        weights[v] = followed[v] ? 1.0 : weights[v];
+    }
+    SN_TRY(sn_weights_spread(context, cage, known, weights));
+    for (size_t v = 0; v < cage->vertex_count; v++) {
+        followed[v] |= known[v] == 0.0 && weights[v] >= ENCLOSED;
+        weights[v] = followed[v] ? 1.0 : fmin(weights[v], STRONGEST);
+    }
+cleanup:
+    sn_release(known);
+    return status;
+}
+
+double sn_flesh_drive_ratio(double painted, double balance)
+{
+    double weight = pow(painted, balance);
+    return weight > 0.0 ? tan(0.5 * PI * fmin(weight, STRONGEST)) : 0.0;
+}
+
+/* Young's modulus of every tet, and the frequency that driving and substeps are measured by. */
+static SnStatus choose_modulus(SnContext *context, const SnTetMesh *cage, const SnEnrichSettings *settings, const double *weights,
+                               const unsigned char *followed, const double *mass, double *young, double *frequency, int *regions)
+{
+    SnStatus status = SN_OK;
+    double *drive = NULL, *firmness = NULL;
+    double main_frequency = 1.0, omega = 2.0 * PI * settings->jiggle;
+    SN_TRY_NEW(context, drive, cage->vertex_count, double);
+    for (size_t v = 0; v < cage->vertex_count; v++) {
+        drive[v] = sn_flesh_drive_ratio(weights[v], 1.0); /* as painted: balance must change the motion, not the flesh */
+    }
+    SN_TRY_NEW(context, firmness, cage->tet_count, double);
+    SN_TRY(sn_transition_firmness(context, cage, followed, settings->transition, firmness));
+    SN_TRY(sn_calibration_run(context, cage, settings->poisson, firmness, mass, weights, drive, followed, young,
+                              &main_frequency, regions));
+    for (size_t e = 0; e < cage->tet_count; e++) {
+        young[e] = firmness[e] * (settings->young > 0.0 ? settings->young : omega * omega / young[e]);
+    }
+    *frequency = settings->young > 0.0 ? sqrt(settings->young * main_frequency) / (2.0 * PI) : settings->jiggle;
+cleanup:
+    sn_release(drive);
+    sn_release(firmness);
+    return status;
+}
+
+/* Each scale (cage vertices; tets) is painted^w: 1 where nothing is painted, `painted` where the weight w is 1. */
+static SnStatus find_scales(SnContext *context, const SnBody *body, const double *weights, double painted, double *vertices,
+                            double *tets)
+{
+    SnStatus status = SN_OK;
+    const SnTetMesh *cage = body->cage;
+    if (weights == NULL) {
+        memset(vertices, 0, cage->vertex_count * sizeof *vertices);
+        memset(tets, 0, cage->tet_count * sizeof *tets);
+    } else {
+        SN_TRY(sn_weights_of_region(context, cage, body->embedding, body->areas, weights, vertices, tets));
+    }
+    for (size_t v = 0; v < cage->vertex_count; v++) {
+        vertices[v] = pow(painted, vertices[v]);
+    }
+    for (size_t e = 0; e < cage->tet_count; e++) {
+        tets[e] = pow(painted, tets[e]);
+    }
+cleanup:
+    return status;
+}
+
+/* Painted stiffness and density, over what Jiggle asks for: they are to be seen, so Jiggle does not make up for them. */
+static SnStatus scale_material(SnContext *context, const SnBody *body, const SnEnrichPaint *paint, const SnEnrichSettings *settings,
+                               double *young, double *mass)
+{
+    SnStatus status = SN_OK;
+    const SnTetMesh *cage = body->cage;
+    double *vertices = NULL, *tets = NULL;
+    SN_TRY_NEW(context, vertices, cage->vertex_count, double);
+    SN_TRY_NEW(context, tets, cage->tet_count, double);
+    SN_TRY(find_scales(context, body, paint->density, settings->density_painted, vertices, tets));
+    sn_world_lumped_mass(cage, settings->density, tets, mass);
+    SN_TRY(find_scales(context, body, paint->stiffness, settings->stiffness_painted, vertices, tets));
+    for (size_t e = 0; e < cage->tet_count; e++) {
+        young[e] *= tets[e];
+    }
+    if (paint->bone != NULL) {
+        SN_TRY(sn_weights_of_region(context, cage, body->embedding, body->areas, paint->bone, vertices, tets));
+        for (size_t e = 0; e < cage->tet_count; e++) {
+            young[e] *= tets[e] >= 0.5 ? BONE : 1.0;
+        }
+    }
+cleanup:
+    sn_release(vertices);
+    sn_release(tets);
+    return status;
+}
+
+SnStatus sn_flesh_material(SnContext *context, const SnBody *body, const SnEnrichPaint *paint, const SnEnrichSettings *settings,
+                           const double *weights, const unsigned char *followed, double *young, double *mass, double *frequency,
+                           int *regions)
+{
+    SnStatus status = SN_OK;
+    sn_world_lumped_mass(body->cage, settings->density, NULL, mass);
+    SN_TRY(choose_modulus(context, body->cage, settings, weights, followed, mass, young, frequency, regions));
+    SN_TRY(scale_material(context, body, paint, settings, young, mass));
+cleanup:
+    return status;
+}
+
+SnStatus sn_flesh_regions(SnContext *context, const SnBody *body, const SnEnrichPaint *paint, const SnEnrichSettings *settings,
+                          SnWorld *world)
+{
+    SnStatus status = SN_OK;
+    double *vertices = NULL, *tets = NULL, kept = settings->keep_pose_painted;
+    SN_TRY_NEW(context, vertices, body->cage->vertex_count, double);
+    SN_TRY_NEW(context, tets, body->cage->tet_count, double);
+    SN_TRY(find_scales(context, body, paint->damping, settings->damping_painted, vertices, tets));
+    memcpy(world->damping_scale, vertices, world->vertex_count * sizeof *vertices);
+    for (size_t e = 0; e < world->tet_count; e++) {
+        world->tet_damping_scale[e] = tets[world->source_tets[e]];
+    }
+    if (paint->keep_pose != NULL) { /* it may be painted 0, so its scale goes straight to it */
+        SN_TRY(sn_weights_of_region(context, body->cage, body->embedding, body->areas, paint->keep_pose, vertices, tets));
+        for (size_t v = 0; v < world->vertex_count; v++) {
+            world->keep_scale[v] = 1.0 + vertices[v] * (kept - 1.0);
+        }
+        for (size_t e = 0; e < world->tet_count; e++) {
+            world->tet_keep_scale[e] = 1.0 + tets[world->source_tets[e]] * (kept - 1.0);
+        }
+    }
+cleanup:
+    sn_release(vertices);
+    sn_release(tets);
+    return status;
+}
