@@ -1,6 +1,7 @@
 #include "method/fit.h"
 
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "math/mat3.h"
 
 #include <math.h>
@@ -86,6 +87,11 @@ cleanup:
         sn_fit_destroy(fit);
     }
     return status;
+}
+
+SnStatus sn_fit_twin(SnContext *context, const SnFit *fit, SnFit **twin)
+{
+    return sn_fit_create(context, fit->cage, fit->embedding, fit->areas, &fit->settings, twin);
 }
 
 void sn_fit_destroy(SnFit *fit)
@@ -207,10 +213,10 @@ static SnStatus minimise(SnContext *context, SnFit *fit, const double *surface, 
 }
 
 /* Takes the guess that goes on as the last two frames did, where it comes closer to the frame than the last one alone. Aligns both. */
-static void choose_guess(SnFit *fit, const double *surface, const double *before, double *positions)
+static void choose_guess(SnFit *fit, const double *surface, int ahead, const double *before, double *positions)
 {
     for (size_t k = 0; before != NULL && k < 3 * fit->cage->vertex_count; k++) {
-        fit->guess[k] = 2.0 * positions[k] - before[k];
+        fit->guess[k] = positions[k] + ahead * (positions[k] - before[k]);
     }
     align_rigidly(fit, surface, positions);
     if (before != NULL) {
@@ -240,16 +246,17 @@ static void measure(SnFit *fit, const double *surface, const double *positions, 
     report->inverted = sn_tet_elements_inverted(&fit->elements, positions, &smallest);
 }
 
-SnStatus sn_fit_frame(SnContext *context, SnFit *fit, const double *surface, int first, const double *before, double *positions,
+SnStatus sn_fit_frame(SnContext *context, SnFit *fit, const double *surface, int ahead, const double *before, double *positions,
                       SnFitReport *report)
 {
     SnStatus status = SN_OK;
     SnNewtonReport newton = {0};
+    int first = ahead == 0;
     double k_young = fit->settings.smoothing * fit->settings.size;
     if (first) {
         memcpy(positions, fit->cage->positions, 3 * fit->cage->vertex_count * sizeof *positions);
     }
-    choose_guess(fit, surface, first ? NULL : before, positions);
+    choose_guess(fit, surface, ahead, first ? NULL : before, positions);
     if (first) {
         double level = k_young * pow(CONTINUATION_FACTOR, CONTINUATION_LEVELS);
         for (int k = 0; k < CONTINUATION_LEVELS; k++) {
@@ -263,4 +270,37 @@ SnStatus sn_fit_frame(SnContext *context, SnFit *fit, const double *surface, int
     measure(fit, surface, positions, report);
 cleanup:
     return status;
+}
+
+typedef struct PairJob {
+    SnContext contexts[2];
+    SnStatus statuses[2];
+    SnFit *const *fits;
+    const double *const *surfaces;
+    const double *before;
+    double *const *positions;
+    SnFitReport *reports;
+} PairJob;
+
+static void fit_one_of_pair(void *data, size_t chunk, size_t begin, size_t end)
+{
+    PairJob *job = data;
+    (void)begin, (void)end;
+    job->statuses[chunk] = sn_fit_frame(job->contexts + chunk, job->fits[chunk], job->surfaces[chunk], (int)chunk + 1, job->before,
+                                        job->positions[chunk], job->reports + chunk);
+}
+
+SnStatus sn_fit_pair(SnContext *context, SnFit *const fits[2], const double *const surfaces[2], const double *before,
+                     double *const positions[2], SnFitReport reports[2])
+{
+    PairJob job = {.fits = fits, .surfaces = surfaces, .before = before, .positions = positions, .reports = reports};
+    sn_context_init(job.contexts);
+    sn_context_init(job.contexts + 1);
+    sn_parallel_for(2, 1, fit_one_of_pair, &job);
+    for (int k = 0; k < 2; k++) {
+        if (job.statuses[k] != SN_OK) {
+            return sn_context_fail(context, job.statuses[k], "%s", job.contexts[k].message);
+        }
+    }
+    return SN_OK;
 }

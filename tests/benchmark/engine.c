@@ -291,7 +291,7 @@ static double fit_elephant(SnContext *context, const Elephant *elephant, const S
             memcpy(here, here - elephant->n, elephant->n * sizeof *here);
         }
         double start = now();
-        CHECK(sn_fit_frame(context, fit, surface, k == 0, k > 1 ? here - 2 * elephant->n : NULL, here, &report) == SN_OK);
+        CHECK(sn_fit_frame(context, fit, surface, k > 0, k > 1 ? here - 2 * elephant->n : NULL, here, &report) == SN_OK);
         seconds += k > 0 ? now() - start : 0.0;
         *rounds += k > 0 ? report.rounds : 0;
     }
@@ -300,56 +300,32 @@ static double fit_elephant(SnContext *context, const Elephant *elephant, const S
     return seconds / (ELEPHANT_FRAMES - 1);
 }
 
-/* Two frames at once, each on a thread of its own. */
-typedef struct FitPair {
-    SnContext contexts[2];
-    SnFit *fits[2];
-    double *surfaces[2], *before[2], *here[2];
-} FitPair;
-
-static void fit_half(void *data, size_t chunk, size_t begin, size_t end)
-{
-    FitPair *pair = data;
-    SnFitReport report;
-    (void)begin, (void)end;
-    CHECK(sn_fit_frame(pair->contexts + chunk, pair->fits[chunk], pair->surfaces[chunk], 0, pair->before[chunk], pair->here[chunk],
-                       &report) == SN_OK);
-}
-
-/* As fit_elephant, but from the third frame on two at a time, both extrapolated from the two frames before them. */
+/* As fit_elephant, but from the third frame on two at once. The first two are there. */
 static double fit_elephant_in_pairs(SnContext *context, const Elephant *elephant, const SnFitSettings *settings, double *fitted)
 {
-    FitPair pair;
-    size_t n = elephant->n;
-    double seconds = 0.0;
-    int frames = 0;
+    SnFit *fits[2];
+    SnFitReport reports[2];
+    double *surfaces[2], seconds = 0.0;
+    size_t n = elephant->n, frames = 0;
     for (int i = 0; i < 2; i++) {
-        sn_context_init(pair.contexts + i);
-        CHECK(sn_fit_create(context, &elephant->cage, &elephant->embedding, elephant->areas, settings, pair.fits + i) == SN_OK);
-        pair.surfaces[i] = SN_NEW(context, elephant->t, double);
-        pair.before[i] = SN_NEW(context, n, double);
+        CHECK(sn_fit_create(context, &elephant->cage, &elephant->embedding, elephant->areas, settings, fits + i) == SN_OK);
+        surfaces[i] = SN_NEW(context, elephant->t, double);
     }
-    for (size_t k = 2; k + 1 < ELEPHANT_FRAMES; k += 2, frames += 2) { /* the first two are there */
-        const double *last = fitted + (k - 1) * n, *before = last - n;
+    for (size_t k = 2; k + 1 < ELEPHANT_FRAMES; k += 2, frames += 2) {
+        double *here[2] = {fitted + k * n, fitted + (k + 1) * n};
         for (size_t i = 0; i < 2; i++) {
-            elephant_pose(elephant, (double)(k + i), pair.surfaces[i]);
-            pair.here[i] = fitted + (k + i) * n;
-            memcpy(pair.here[i], last, n * sizeof *last);
-        }
-        memcpy(pair.before[0], before, n * sizeof *before);
-        for (size_t v = 0; v < n; v++) {
-            pair.before[1][v] = 2.0 * before[v] - last[v]; /* so that the guess goes on twice as far */
+            elephant_pose(elephant, (double)(k + i), surfaces[i]);
+            memcpy(here[i], fitted + (k - 1) * n, n * sizeof *fitted);
         }
         double start = now();
-        sn_parallel_for(2, 1, fit_half, &pair);
+        CHECK(sn_fit_pair(context, fits, (const double *const *)surfaces, fitted + (k - 2) * n, here, reports) == SN_OK);
         seconds += now() - start;
     }
     for (int i = 0; i < 2; i++) {
-        sn_fit_destroy(pair.fits[i]);
-        sn_release(pair.surfaces[i]);
-        sn_release(pair.before[i]);
+        sn_fit_destroy(fits[i]);
+        sn_release(surfaces[i]);
     }
-    return seconds / frames;
+    return seconds / (double)frames;
 }
 
 /* Simulates the fitted frames, keeping the cage of each (frames x n). Returns seconds a frame. */

@@ -117,9 +117,9 @@ static inline SnStatus run_frame(SnContext *context, Run *run)
     SnFitReport fit_report;
     SnStepReport step_report = {0};
     size_t repaired, bytes = 3 * run->cage.vertex_count * sizeof(double);
-    SN_TRY(sn_fit_frame(context, run->fit, run->frames[0], 1, NULL, run->fitted[0], &fit_report));
+    SN_TRY(sn_fit_frame(context, run->fit, run->frames[0], 0, NULL, run->fitted[0], &fit_report));
     memcpy(run->fitted[1], run->fitted[0], bytes);
-    SN_TRY(sn_fit_frame(context, run->fit, run->frames[1], 0, run->fitted[0], run->fitted[1], &fit_report));
+    SN_TRY(sn_fit_frame(context, run->fit, run->frames[1], 1, run->fitted[0], run->fitted[1], &fit_report));
     memcpy(run->state.positions, run->fitted[0], bytes);
     memset(run->state.velocities, 0, bytes);
     SnInputCurve curve = {run->cage.vertex_count, NULL, run->fitted[0], run->fitted[1], NULL, run->settings.interval};

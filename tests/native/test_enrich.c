@@ -75,10 +75,10 @@ static void rigid_motion_is_fitted_exactly(void)
     double *surface = posed(&b, b.shape.positions, b.t, 2.5, 100.0, 0.0);
     double *expected = posed(&b, b.cage.positions, b.n, 2.5, 100.0, 0.0);
     double *positions = scene_copy(&b.context, b.cage.positions, b.n);
-    CHECK(sn_fit_frame(&b.context, fit, surface, 1, NULL, positions, &report) == SN_OK);
+    CHECK(sn_fit_frame(&b.context, fit, surface, 0, NULL, positions, &report) == SN_OK);
     CHECK(scene_distance(positions, expected, b.n) < 1e-9 && report.rms < 1e-9 && report.max < 1e-9 && report.inverted == 0);
     memcpy(positions, b.cage.positions, b.n * sizeof(double)); /* with a guess from far away too */
-    CHECK(sn_fit_frame(&b.context, fit, surface, 0, NULL, positions, &report) == SN_OK);
+    CHECK(sn_fit_frame(&b.context, fit, surface, 1, NULL, positions, &report) == SN_OK);
     CHECK(scene_distance(positions, expected, b.n) < 1e-9);
     sn_release(surface);
     sn_release(expected);
@@ -95,19 +95,19 @@ static void bulge_is_fitted_closely_and_with_the_same_bits_each_time(void)
     ball_init(&b);
     SnFit *fit = fit_new(&b), *other = fit_new(&b);
     double *surface = posed(&b, b.shape.positions, b.t, 1.0, 0.3, 0.5), *positions = SN_NEW(&b.context, b.n, double);
-    CHECK(sn_fit_frame(&b.context, fit, surface, 1, NULL, positions, &report) == SN_OK);
+    CHECK(sn_fit_frame(&b.context, fit, surface, 0, NULL, positions, &report) == SN_OK);
     CHECK(report.rms < 0.003 && report.max < 0.02 && report.rms > 0.0 && report.rms <= report.max && report.inverted == 0);
     double *interpolated = SN_NEW(&b.context, b.t, double), *repeated = SN_NEW(&b.context, b.n, double);
     sn_embedding_apply(&b.embedding, &b.cage, positions, interpolated);
     CHECK(scene_distance(interpolated, surface, b.t) <= report.max + 1e-12); /* the report tells the truth */
     /* a used solver and a new one, the same frame after the same guess */
-    CHECK(sn_fit_frame(&b.context, other, surface, 1, NULL, repeated, &again) == SN_OK);
+    CHECK(sn_fit_frame(&b.context, other, surface, 0, NULL, repeated, &again) == SN_OK);
     CHECK(scene_same_bits(positions, repeated, b.n));
     double *next = posed(&b, b.shape.positions, b.t, 1.1, 0.4, 0.6);
-    CHECK(sn_fit_frame(&b.context, fit, surface, 0, NULL, positions, &report) == SN_OK);
+    CHECK(sn_fit_frame(&b.context, fit, surface, 1, NULL, positions, &report) == SN_OK);
     memcpy(positions, repeated, b.n * sizeof(double));
-    CHECK(sn_fit_frame(&b.context, fit, next, 0, NULL, positions, &report) == SN_OK);
-    CHECK(sn_fit_frame(&b.context, other, next, 0, NULL, repeated, &again) == SN_OK);
+    CHECK(sn_fit_frame(&b.context, fit, next, 1, NULL, positions, &report) == SN_OK);
+    CHECK(sn_fit_frame(&b.context, other, next, 1, NULL, repeated, &again) == SN_OK);
     CHECK(scene_same_bits(positions, repeated, b.n));
     CHECK(report.rms < 0.004);
     sn_release(surface);
@@ -133,7 +133,7 @@ static void guess_goes_on_as_the_last_two_frames_did(void)
         double *surface = posed(&b, b.shape.positions, b.t, 0.05 * (k < 4 ? k : 2), 0.1, BULGES[k < 4 ? k : 2]);
         const double *last = k == 4 ? fits[1] : k > 0 ? fits[k - 1] : b.cage.positions;
         fits[k] = scene_copy(&b.context, last, b.n);
-        CHECK(sn_fit_frame(&b.context, fit, surface, k == 0, k == 2 || k == 3 ? fits[k - 2] : NULL, fits[k], report + k) == SN_OK);
+        CHECK(sn_fit_frame(&b.context, fit, surface, k > 0, k == 2 || k == 3 ? fits[k - 2] : NULL, fits[k], report + k) == SN_OK);
         sn_release(surface);
     }
     CHECK(report[2].rounds < report[4].rounds);
@@ -152,6 +152,37 @@ static void guess_goes_on_as_the_last_two_frames_did(void)
     ball_clear(&b);
 }
 
+static void two_frames_at_once_have_the_bits_of_one_after_the_other(void)
+{
+    Ball b;
+    SnFitReport report, reports[2];
+    double *surfaces[2], *alone[2], *pair[2];
+    ball_init(&b);
+    SnFit *fits[2] = {fit_new(&b), NULL};
+    CHECK(sn_fit_twin(&b.context, fits[0], fits + 1) == SN_OK);
+    double *last = posed(&b, b.cage.positions, b.n, 0.1, 0.0, 0.1);
+    for (int k = 0; k < 2; k++) {
+        surfaces[k] = posed(&b, b.shape.positions, b.t, 0.2 + 0.1 * k, 0.0, 0.2 + 0.1 * k);
+        alone[k] = scene_copy(&b.context, last, b.n);
+        pair[k] = scene_copy(&b.context, last, b.n);
+        CHECK(sn_fit_frame(&b.context, fits[0], surfaces[k], k + 1, b.cage.positions, alone[k], &report) == SN_OK);
+    }
+    const double *const frames[2] = {surfaces[0], surfaces[1]};
+    CHECK(sn_fit_pair(&b.context, fits, frames, b.cage.positions, pair, reports) == SN_OK);
+    CHECK(scene_same_bits(alone[0], pair[0], b.n) && scene_same_bits(alone[1], pair[1], b.n));
+    CHECK(reports[1].rms == report.rms && reports[1].rounds == report.rounds && reports[0].rms < 0.003);
+    surfaces[1][4] = NAN;
+    CHECK(sn_fit_pair(&b.context, fits, frames, b.cage.positions, pair, reports) == SN_NUMERIC_FAILURE && b.context.message[0] != '\0');
+    for (int k = 0; k < 2; k++) {
+        sn_fit_destroy(fits[k]);
+        sn_release(surfaces[k]);
+        sn_release(alone[k]);
+        sn_release(pair[k]);
+    }
+    sn_release(last);
+    ball_clear(&b);
+}
+
 static void senseless_frames_neither_break_nor_hang_a_fit(void)
 {
     Ball b;
@@ -166,13 +197,13 @@ static void senseless_frames_neither_break_nor_hang_a_fit(void)
             const double frame[4] = {1.0, k % 3 == 2 ? 0.0 : x, k % 3 == 0 ? -x : x, scene_signed(&random)};
             surface[k] = frame[trial];
         }
-        CHECK(sn_fit_frame(&b.context, fit, surface, trial % 2, NULL, positions, &report) == SN_OK);
+        CHECK(sn_fit_frame(&b.context, fit, surface, 1 - trial % 2, NULL, positions, &report) == SN_OK);
         CHECK(scene_distance(positions, b.shape.positions, 3) < 10.0 && isfinite(report.rms) && report.max < 3.0);
     }
     surface[7] = NAN;
-    CHECK(sn_fit_frame(&b.context, fit, surface, 1, NULL, positions, &report) == SN_NUMERIC_FAILURE);
+    CHECK(sn_fit_frame(&b.context, fit, surface, 0, NULL, positions, &report) == SN_NUMERIC_FAILURE);
     CHECK(b.context.message[0] != '\0');
-    CHECK(sn_fit_frame(&b.context, fit, b.shape.positions, 1, NULL, positions, &report) == SN_OK); /* and it lives on */
+    CHECK(sn_fit_frame(&b.context, fit, b.shape.positions, 0, NULL, positions, &report) == SN_OK); /* and it lives on */
     CHECK(report.rms < 1e-6);
     sn_release(surface);
     sn_release(positions);
@@ -188,7 +219,7 @@ static void surface_without_weight_leaves_the_cage_at_rest(void)
     memset(b.areas, 0, b.shape.vertex_count * sizeof *b.areas);
     SnFit *fit = fit_new(&b);
     double *surface = posed(&b, b.shape.positions, b.t, 1.0, 0.3, 0.5), *positions = SN_NEW(&b.context, b.n, double);
-    CHECK(sn_fit_frame(&b.context, fit, surface, 1, NULL, positions, &report) == SN_OK);
+    CHECK(sn_fit_frame(&b.context, fit, surface, 0, NULL, positions, &report) == SN_OK);
     CHECK(scene_distance(positions, b.cage.positions, b.n) < 1e-9);
     sn_release(surface);
     sn_release(positions);
@@ -460,6 +491,7 @@ int main(void)
     rigid_motion_is_fitted_exactly();
     bulge_is_fitted_closely_and_with_the_same_bits_each_time();
     guess_goes_on_as_the_last_two_frames_did();
+    two_frames_at_once_have_the_bits_of_one_after_the_other();
     senseless_frames_neither_break_nor_hang_a_fit();
     surface_without_weight_leaves_the_cage_at_rest();
     everything_followed_is_the_input_to_the_bit();

@@ -120,16 +120,24 @@ class Worker:
         return self._state + 1 < self._fitted or self._fitted == self.shot.samples
 
     def _fit(self, index: int) -> None:
+        """Fits a sample, or two where the second is there already and both start from the same ones."""
         with self.clock.stage("fitting"):
-            fit = self._fit_sample(index)
-        self.store.write("fitted", index, fit.positions)
-        self._fits[index] = _fit_numbers(fit)
-        self._fitted = index + 1
+            last, before, ahead = _fitted_before(index)
+            if index > 1 and ahead == 1 and index + 1 < self._available:
+                surfaces = self._results.world(index), self._results.world(index + 1)
+                guess, earlier = (self.store.read("fitted", i) for i in (last, before))
+                fits = self.enricher.fit_pair(surfaces, guess, earlier)
+            else:
+                fits = (self._fit_sample(index),)
+        for number, fit in enumerate(fits, start=index):
+            self.store.write("fitted", number, fit.positions)
+            self._fits[number] = _fit_numbers(fit)
+        self._fitted = index + len(fits)
 
     def _fit_sample(self, index: int) -> Any:
-        """The fit of a sample, from those of the two before it."""
-        guess, before = (self.store.read("fitted", i) if i >= 0 else None for i in (index - 1, index - 2))
-        return self.enricher.fit(self._results.world(index), guess, before)
+        last, before, ahead = _fitted_before(index)
+        guess, earlier = (self.store.read("fitted", i) if i >= 0 else None for i in (last, before))
+        return self.enricher.fit(self._results.world(index), guess, earlier, ahead)
 
     def _simulate(self, index: int) -> None:
         """Computes the state of sample `index` from the one before, and its result."""
@@ -221,6 +229,14 @@ class Worker:
 
     def _stored_state(self, index: int) -> StoredState:
         return StoredState(self.store.read("simulated", index), self.store.read("velocity", index))
+
+
+def _fitted_before(index: int) -> tuple[int, int, int]:
+    """The two samples whose fits the search for this one starts from (negative: there is none), and how far the later
+    one is behind. From the third sample on they go in pairs, which need nothing of each other: by number alone, so that
+    the bits do not depend on when a sample came."""
+    ahead = 2 if index > 2 and index % 2 == 1 else 1
+    return index - ahead, index - ahead - 1, ahead
 
 
 def _fit_numbers(fit: Any) -> dict[str, float]:

@@ -163,15 +163,25 @@ class Enricher:
             "painted": tuple(getattr(self.settings, f"{name}_painted") for name in GROUPS),
         }
 
-    def fit(self, surface: Any, guess: Any = None, before: Any = None) -> Fit:
+    def fit(self, surface: Any, guess: Any = None, before: Any = None, ahead: int = 1) -> Fit:
         """The cage that carries `surface` (t, 3) best; `guess`: the fit of the frame before, None for the first.
 
-        With `before`, the fit of the frame before that, the search starts where the motion goes on."""
-        first = guess is None
-        positions = np.zeros_like(self.cage.vertices) if first else np.array(guess, np.float64, order="C")
+        With `before`, the fit of the frame before that, the search starts where the motion goes on; `ahead` is how many
+        frames after the guess this one is."""
+        ahead = 0 if guess is None else ahead
+        positions = np.zeros_like(self.cage.vertices) if guess is None else np.array(guess, np.float64, order="C")
+        return Fit(positions, *self._fit.frame(self._seen(surface), ahead, positions, before))
+
+    def fit_pair(self, surfaces: tuple[Any, Any], guess: Any, before: Any) -> tuple[Fit, Fit]:
+        """Fits two frames in a row at once, from the fits of the two before them: as `fit` does, 1 and 2 ahead."""
+        first, second = np.array(guess, np.float64, order="C"), np.array(guess, np.float64, order="C")
+        numbers = self._fit.pair(self._seen(surfaces[0]), self._seen(surfaces[1]), first, second, before)
+        return Fit(first, *numbers[0]), Fit(second, *numbers[1])
+
+    def _seen(self, surface: Any) -> Floats:
+        """What of a frame the cage is fitted to."""
         seen = self._completion.input(surface) if self._completion is not None else surface
-        numbers = self._fit.frame(np.ascontiguousarray(seen, np.float64), first, positions, before)
-        return Fit(positions, *numbers)
+        return np.ascontiguousarray(seen, np.float64)
 
     def begin(self, fitted: Floats, fitted_next: Floats | None = None) -> State:
         """The state at the first frame: on the input and moving with it."""
