@@ -25,9 +25,9 @@ def add(curve: Any, color: Color) -> None:
     bpy.context.scene.collection.objects.link(bpy.data.objects.new(curve.name, curve))
 
 
-def write(text: str, x: float, y: float, color: Color = BLACK, size: float = 0.17) -> None:
+def write(text: str, x: float, y: float, color: Color = BLACK, size: float = 0.17, align: str = "CENTER") -> None:
     curve = bpy.data.curves.new("text", "FONT")
-    curve.body, curve.size, curve.align_x, curve.align_y = text, size, "CENTER", "CENTER"
+    curve.body, curve.size, curve.align_x, curve.align_y = text, size, align, "CENTER"
     curve.offset_x, curve.offset_y = x, y
     add(curve, color)
 

@@ -6,7 +6,7 @@ factorization by CHOLMOD, timed in the same run. Ten thousand wild runs must all
 
 The reference shot is the heavy man of ../shared/assets, 81 frames, at a resolution for about 20,000 tets, else default
 settings; where he is absent, the example character takes his place. Memory is measured over 100 and 1000 frames of a
-small shot. Writes build/bench/bench.csv (row, ours, yardstick, ratio, unit).
+small shot. Writes build/bench/bench.csv (row, ours, yardstick, ratio, unit) and a picture of it, bench.png.
 """
 
 from __future__ import annotations
@@ -26,11 +26,30 @@ import assets  # noqa: E402
 import bpy  # noqa: E402
 import demo  # noqa: E402
 import scenes  # noqa: E402
+from drawing import BLACK, BLUE, GREY, draw, picture, write  # noqa: E402
 
 OUT = ROOT / "build" / "bench"
 # Li, Xu, Barbič 2016, their elephant (20,136 tets; 12 cores at 2.3 GHz): seconds a frame of fitting, and of simulation.
 PAPER_FIT, PAPER_SIMULATION = 1.25, 0.35
 Row = tuple[str, float, float | None, str]
+# What the picture shows: row, and its name and yardstick in words.
+SHOWN = {
+    "element_20k": "forces and stiffness of 20,000 tets / a textbook loop",
+    "factorization_20k": "factorization / CHOLMOD's",
+    "solve_20k": "solution / CHOLMOD's",
+    "step_20k": "implicit Euler, 1e6 Pa / a CHOLMOD factorization",
+    "step_20k_soft": "implicit Euler, 1e5 Pa / a CHOLMOD factorization",
+    "step_20k_stvk": "implicit Euler, StVK / a CHOLMOD factorization",
+    "step_20k_tr_bdf2": "TR-BDF2, 1e6 Pa / a CHOLMOD factorization",
+    "step_20k_tr_bdf2_soft": "TR-BDF2, 1e5 Pa / a CHOLMOD factorization",
+    "elephant_fit_in_pairs": "elephant, fitted two frames at once / one by one",
+    "elephant_fit": "elephant, fitted / 0.04 s a frame",
+    "elephant_simulate": "elephant, simulated / 0.02 s a frame",
+    "rebalance_frame_20k": "balance after the bake / 5 ms a frame",
+    "growth_exponent": "growth of a step with the body / 1.2",
+    "fitting": "a whole shot, fitted / the paper's elephant",
+    "simulation": "a whole shot, simulated / the paper's elephant",
+}
 
 
 def bake_shot() -> tuple[str, dict[str, Any]]:
@@ -73,6 +92,7 @@ def engine_environment() -> dict[str, str]:
 
 def bench_engine(threads: str, finest: int) -> list[Row]:
     """Rows of engine.c on `all` threads or `one`; `finest`: resolution of the largest body of the growth families."""
+    print(f"The engine on {threads} thread{'s' if threads == 'all' else ''} ...", flush=True)
     program = ROOT / "build" / "plain" / "benchmark" / "engine"
     result = subprocess.run([program, threads, str(finest)], env=engine_environment(), capture_output=True, text=True)
     if result.returncode != 0:
@@ -83,6 +103,7 @@ def bench_engine(threads: str, finest: int) -> list[Row]:
 
 
 def bench_wild(runs: int) -> list[Row]:
+    print("Wild runs ...", flush=True)
     program = ROOT / "build" / "plain" / "tests" / "test_wild"
     result = subprocess.run([program, str(runs)], capture_output=True, text=True)
     print(result.stdout)
@@ -97,6 +118,28 @@ def processor() -> str:
     lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
     names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
     return f"{names[0]} x {len(names)}" if names else platform.processor()
+
+
+def plot(rows: list[Row]) -> None:
+    """A bar a row: how long ours is beside its yardstick, which is the line."""
+    scenes.reset_scene()
+    long, height = 4.0, 0.3  # of the yardstick, and of a row
+    found = {row: (ours, yardstick, unit) for row, ours, yardstick, unit in rows}
+    shown = [name for name in SHOWN if name in found]
+    for place, name in enumerate(reversed(shown)):
+        (ours, yardstick, unit), y = found[name], height * place
+        assert yardstick is not None
+        end = long * min(ours / yardstick, 1.6)
+        draw([(0.0, y), (end, y)], BLUE, 0.09)
+        write(SHOWN[name], -0.2, y, align="RIGHT", size=0.15)
+        write(f"{ours / yardstick:.2f}   {ours:.3g} / {yardstick:.3g} {unit}", end + 0.2, y, align="LEFT", size=0.15)
+    top = height * len(shown)
+    draw([(long, -height), (long, top - 0.5 * height)], GREY, 0.01)
+    draw([(0.0, -height), (0.0, top - 0.5 * height)], BLACK, 0.01)
+    write("the yardstick", long, top - 0.2 * height, GREY, 0.15)
+    write(f"{processor()}, {len(os.sched_getaffinity(0))} threads", long / 2, top + 0.5 * height, size=0.17)
+    wide = 13.5
+    picture(OUT / "bench.png", -4.7, -1.5 * height, wide, (1500, round(1500 * (top + 3 * height) / wide)))
 
 
 def main() -> int:
@@ -122,6 +165,7 @@ def main() -> int:
         writer.writerow(("row", "ours", "yardstick", "ratio", "unit"))
         for row, ours, yardstick, unit in rows:
             writer.writerow((row, ours, yardstick or "", ours / yardstick if yardstick else "", unit))
+    plot(rows)
     print(f"\n{shot}, {samples} frames, {report['vertices']} vertices, on {processor()}")
     print("yardsticks: elements a textbook loop, steps one factorization by CHOLMOD; the shot the paper's elephant of")
     print("20,136 tets on 12 cores; memory the same shot with 100 frames\n")
