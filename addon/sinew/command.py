@@ -105,11 +105,22 @@ def _parser(open_file: str | None = None) -> argparse.ArgumentParser:
     bake.add_argument("--report", type=Path, metavar="R.json", help="write the report here")
     bake.set_defaults(run=_bake)
 
+    fit = commands.add_parser(
+        "fit",
+        help="try the cage on a few frames and say how far it is off; nothing is baked or saved",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog=parser.epilog,
+    )
+    fit.add_argument("--object", required=True, metavar="NAME", help="the mesh object to try")
+    fit.add_argument("--preset", metavar="NAME", help="start from a preset (--set goes over it)")
+    fit.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change a setting; may repeat")
+    fit.set_defaults(run=_fit)
+
     check = commands.add_parser("check", help="look for missing, stale or mismatched bakes")
     check.add_argument("--object", metavar="NAME", help="only this object, which must have a setup")
     check.set_defaults(run=_check)
 
-    for command in (bake, check):
+    for command in (bake, fit, check):
         if open_file is None:
             command.add_argument("file", type=Path, metavar="FILE.blend")
             command.add_argument(
@@ -144,6 +155,16 @@ def _bake(options: argparse.Namespace) -> int:
         print(f"Nothing has changed since the last bake of {options.object}.")
     print("\n".join(lines(report)))
     print(f"saved {target}")
+    return 0
+
+
+def _fit(options: argparse.Namespace) -> int:
+    values = _values(options)
+    _, baking = _open(options)
+    found = baking.try_object(options.object, values, _ProgressLine())
+    for fit in found.fits:
+        print(f"frame {fit.frame}: {100 * fit.rms:.3f} % rms, {100 * fit.max:.2f} % max, {fit.inverted} inverted tets")
+    print(f"{found.tets} tets, fit error {100 * found.rms:.3f} % rms, {100 * found.worst.max:.2f} % max of size")
     return 0
 
 
@@ -224,8 +245,9 @@ def _with_warning(report: dict[str, Any], warning: str) -> dict[str, Any]:
 
 def _run_in_blender(options: argparse.Namespace) -> int:
     """Runs the same command inside a Blender executable and hands on its exit code."""
-    if options.command == "bake":
+    if options.command != "check":
         _values(options)
+    if options.command == "bake":
         _checked_target(options)
     package = Path(__file__).resolve().parent
     # The exit code alone proves nothing: a program that is no Blender may well answer 0.

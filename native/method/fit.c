@@ -239,7 +239,7 @@ static void measure(SnFit *fit, const double *surface, const double *positions, 
         double squared = sn_dot3(difference, difference);
         sum += fit->areas[s] * squared;
         total += fit->areas[s];
-        largest = fmax(largest, squared);
+        largest = fit->areas[s] > 0.0 ? fmax(largest, squared) : largest; /* what carries no input is not measured */
     }
     report->rms = total > 0.0 ? sqrt(sum / total) : 0.0;
     report->max = sqrt(largest);

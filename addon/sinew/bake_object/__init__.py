@@ -20,6 +20,7 @@ from .marks import frame_range, marks_of
 from .play import clear, delete_bake, finish, forget_deleted, objects_of, playing_modifiers
 from .remake import ObjectRemake, is_remake_enough, why_not_remake
 from .target import Target, bake_root
+from .trial import trial_in_steps, try_object
 
 __all__ = [
     "FOLLOW_GROUP",
@@ -51,6 +52,8 @@ __all__ = [
     "objects_of",
     "playing_modifiers",
     "setups",
+    "trial_in_steps",
+    "try_object",
     "unpainted",
     "why_not_remake",
     "write_spread",

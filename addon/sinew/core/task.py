@@ -18,6 +18,7 @@ class Task:
         self._value: Any = None
         self._monitor: Any = None
         self._cancelled = False
+        self._told: tuple[str, int, int] | None = None
         self._thread = threading.Thread(target=self._run, args=(work,), name=f"sinew {title.lower()}", daemon=True)
         self._thread.start()
 
@@ -25,7 +26,12 @@ class Task:
     def progress(self) -> tuple[str, int, int, float]:
         """What is done, how much of how much, and the seconds left (negative: not known)."""
         stage, done, total = self._monitor.progress() if self._monitor is not None else ("", 0, 1)
+        stage, done, total = self._told or (stage, done, total)
         return stage or self._title, min(done, total), max(1, total), -1.0
+
+    def tell(self, stage: str, done: int, total: int) -> None:
+        """For work that is not native: how far it is."""
+        self._told = (stage, done, total)
 
     @property
     def ended(self) -> bool:

@@ -226,6 +226,11 @@ class Sampler:
             positions, matrix = self.body.now(when)
             yield index, positions, matrix, self._amount(), [passenger.now(when) for passenger in self.passengers]
 
+    def placed_at(self, frame: int) -> Floats:
+        """The vertices (t, 3) on one frame, in world metres."""
+        bpy.context.scene.frame_set(frame)
+        return _placed(*self.body.now(f"frame {frame}"))
+
     def rest(self) -> Rest:
         """The rest shape, placed where the object is on the first sample (or on the rest frame)."""
         return finished(self.rest_in_steps())

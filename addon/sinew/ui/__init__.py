@@ -20,11 +20,12 @@ from .enrich import (
     saving,
     sidebar,
     spread,
+    trial,
 )
 
 # In this order, and unregistered in the opposite one.
 _PARTS = (
-    *(properties, operators, live, after, bake, cage, spread, overlay, presets, panel, passengers, sidebar),
+    *(properties, operators, live, after, bake, cage, trial, spread, overlay, presets, panel, passengers, sidebar),
     *(saving, job_operator, background),
 )
 _is_registered = False

@@ -52,7 +52,7 @@ def progress() -> tuple[float, str]:
     if work is None:
         return 0.0, ""
     if work.job is None:
-        return 0.0, "Preparing"
+        return work.sampled / work.total, "Preparing"
     if running.sampling:
         return work.sampled / max(1, work.total), f"Sampling {work.sampled} / {work.total}"
     stage, done, total, left = work.job.progress

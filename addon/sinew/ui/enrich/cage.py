@@ -119,7 +119,11 @@ class BuildWork(LookWork):
         self._settings = properties.settings_of(item)
         self._shape = fingerprint.take_shape(item.object, item.id_data)
 
-    def make(self, body: bake_object.Body, monitor: Any) -> Built:
+    def make(self, body: bake_object.Body, monitor: Any) -> Any:
+        return self.build(body, monitor)[0]
+
+    def build(self, body: bake_object.Body, monitor: Any) -> tuple[Built, Any]:
+        """The cage as it will be shown, and itself."""
         from ...core.cage import build_cage  # it needs the native module
 
         settings = self._settings
@@ -134,14 +138,17 @@ class BuildWork(LookWork):
         )
         shown = cage_view.make_view(cage.vertices, cage.tets, cage.binding, follow, body.rest.matrix)
         shaping = {name: getattr(settings, name) for name in _SHAPING}
-        return Built(shown, cage.min_dihedral, self._shape, shaping, cage.note)
+        return Built(shown, cage.min_dihedral, self._shape, shaping, cage.note), cage
 
-    def finish(self, outcome: Built) -> str:
-        _built[self.setup_id] = outcome
+    def show(self, shape: str) -> None:
         found = setup.find_by_id(self.setup_id)
         item = properties.find(found[2], found[1]) if found is not None else None
         if item is not None:
-            view.change(item, cage=True, shape=view.REST)
+            view.change(item, cage=True, shape=shape)
+
+    def finish(self, outcome: Any) -> str:
+        _built[self.setup_id] = outcome
+        self.show(view.REST)
         return outcome.note or f"The cage is built, {100 * outcome.view.followed:.0f} % of it follows exactly"
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from ... import bake_object
 from ...core.task import Task
+from ...scene.sample import Steps
 from .. import job_operator
 from ..job_operator import JobOperator
 from ..work import Work
@@ -20,7 +21,10 @@ class LookWork(Work):
     def __init__(self, item: Any, **values: Any) -> None:
         """`values` go over the settings of the setup."""
         super().__init__(item.object.name, view.key_of(item))
-        self._looking = bake_object.look_in_steps(self._name, {**properties.values_of(item), **values})
+        self._looking = self.look({**properties.values_of(item), **values})
+
+    def look(self, values: dict[str, Any]) -> Steps[Any]:
+        return bake_object.look_in_steps(self._name, values)
 
     def step(self) -> bool:
         try:
@@ -31,8 +35,8 @@ class LookWork(Work):
             return False
         return True
 
-    def make(self, body: bake_object.Body, monitor: Any) -> Any:
-        """In a thread."""
+    def make(self, body: Any, monitor: Any) -> Any:
+        """In a thread, from what was looked at."""
         raise NotImplementedError
 
     def abandon(self) -> None:

@@ -18,7 +18,7 @@ from ...core.cage_view import CageView
 from ...core.errors import Error
 from .. import handlers
 from ..background import results
-from . import cage, view, weights
+from . import cage, trial, view, weights
 
 _gpu: Any = gpu  # the stubs know less than Blender
 _batch_for_shader: Any = gpu_batch.batch_for_shader
@@ -54,7 +54,7 @@ def wire_of(item: Any, frame: float) -> Wire | None:
     wanted = view.of(item)
     baked = cage.bake_of(item)
     if wanted.shape == view.REST or baked is None:
-        return _rest_wire(item, wanted)
+        return _tried_wire(item, wanted, frame) or _rest_wire(item, wanted)
     root, manifest = baked
     shown = _cage_of_bake(item)
     if shown is None or len(shown.vertices) != manifest.cage_vertices:
@@ -70,6 +70,21 @@ def wire_of(item: Any, frame: float) -> Wire | None:
         if positions is None:
             return None
         known = Wire(key, (positions / unit).astype(np.float32), _edges(shown, wanted.inside), shown.weights)
+        _wires[view.key_of(item)] = known
+    return known
+
+
+def _tried_wire(item: Any, wanted: view.View, frame: float) -> Wire | None:
+    """The fitted cage of a trial, on its own frames."""
+    built, fit = cage.find(item), trial.fit_at(item, frame) if wanted.shape == view.FITTED else None
+    if built is None or fit is None:
+        return None
+    unit = _unit(item)
+    key = (id(fit), wanted.inside, unit)
+    known = _wires.get(view.key_of(item))
+    if known is None or known.key != key:
+        edges = _edges(built.view, wanted.inside)
+        known = Wire(key, (fit.positions / unit).astype(np.float32), edges, built.view.weights)
         _wires[view.key_of(item)] = known
     return known
 

@@ -11,7 +11,7 @@ from ...core.regions import GROUPS
 from ...scene import compat, sample, setup, stack
 from .. import job_operator
 from ..classes import registering
-from . import cage, forecast, operators, presets, properties, state, view, weights
+from . import cage, forecast, operators, presets, properties, state, trial, view, weights
 
 ICONS = {
     state.NOTHING: "RADIOBUT_OFF",
@@ -210,7 +210,9 @@ class SINEW_PT_cage(OfSetup, bpy.types.Panel):
 
     def draw(self, context: Any) -> None:
         layout, item = self.columns(context)
-        layout.operator("sinew.build_cage", icon="MESH_ICOSPHERE")
+        buttons = layout.row(align=True)
+        buttons.operator("sinew.build_cage", icon="MESH_ICOSPHERE")
+        buttons.operator("sinew.trial_fit", icon="VIEWZOOM")
         built = cage.find(item)
         has_bake = cage.bake_of(item) is not None
         inside = layout.row(align=True)
@@ -227,11 +229,13 @@ class SINEW_PT_cage(OfSetup, bpy.types.Panel):
         shapes = details.row(align=True)
         shapes.use_property_split = False
         shapes.prop(item, "cage_shape", expand=True)
-        if item.show_cage and not has_bake and item.cage_shape != view.REST:
+        tried = trial.find(item)
+        is_tried = tried is not None and item.cage_shape == view.FITTED
+        if item.show_cage and not has_bake and item.cage_shape != view.REST and not is_tried:
             draw_text(layout, "Fitted and Simulated need a bake", "INFO", context.region.width)
         if built is not None:
             lines = layout.column(align=True)
-            for line in cage.describe(built):
+            for line in [*cage.describe(built), *(tried.told() if tried is not None else [])]:
                 draw_text(lines, line, "BLANK1", context.region.width)
 
 
