@@ -361,7 +361,7 @@ SnStatus sn_newton_minimise(SnContext *context, SnNewton *newton, const SnObject
         double move = take_step(newton, positions, 1.0), contraction = move / move_before;
         double length = search_line(newton, objective, positions, decrease, &value);
         report->last_step = move;
-        labours |= length < 1.0 || round >= FRESH_ROUNDS;
+        labours |= length < 1.0 || round >= 2 * FRESH_ROUNDS;
         if (length == 0.0) {
             stale = !fresh || !newton->is_exact;
             exact |= fresh;

@@ -1,6 +1,7 @@
 #include "method/enrich.h"
 
 #include "base/memory.h"
+#include "dynamics/average_mode.h"
 #include "dynamics/weights.h"
 #include "math/mat3.h"
 #include "method/enrich_flesh.h"
@@ -12,6 +13,7 @@
 #define STEP_ANGLE 0.55    /* radians of the jiggle's phase in one substep: 1 % in frequency with TR-BDF2 */
 #define MAX_SUBSTEPS 64
 #define HELD 1e6            /* drive ratio of an animated weight of 1: what follows exactly, but for the projection at its frame */
+#define SOFTEST 0.005       /* of its stiffness is left to flesh whose averages follow */
 #define UNTANGLE_ROUNDS 40
 #define UNTANGLE_KEEP 0.7
 
@@ -73,6 +75,27 @@ static void set_forces(SnEnrich *enrich)
         world->damping_mass = ratio * omega;
         world->damping_stiffness = ratio / omega;
     }
+}
+
+/* Averages that follow leave only the quicker swings: flesh is softened until the slowest of them has the frequency of Jiggle. */
+static SnStatus set_averages(SnContext *context, SnEnrich *enrich, const SnTetMesh *cage, const int32_t *regions, double *young)
+{
+    SnStatus status = SN_OK;
+    SnWorld *world = &enrich->world;
+    double elastic, driven, omega = 2.0 * PI * enrich->settings.jiggle;
+    SN_TRY(sn_averages_init(context, &world->assembly, world->mass, regions, &world->averages));
+    if (enrich->settings.young > 0.0 || world->averages.region_count == 0) {
+        goto cleanup;
+    }
+    SN_TRY(sn_average_mode_find(context, world, cage->positions, &elastic, &driven));
+    double softer = fmin(fmax((omega * omega - driven) / elastic, SOFTEST), 1.0);
+    for (size_t e = 0; e < world->tet_count; e++) {
+        size_t source = (size_t)world->source_tets[e];
+        young[source] *= softer;
+        sn_tet_elements_set_material(&world->elements, e, young[source], enrich->settings.poisson);
+    }
+cleanup:
+    return status;
 }
 
 static int choose_substeps(const SnEnrich *enrich)
@@ -142,6 +165,9 @@ SnStatus sn_enrich_create(SnContext *context, const SnTetMesh *cage, const SnEmb
     SN_TRY(sn_world_init(context, cage, settings->energy, young, settings->poisson, mass, followed, &enrich->world));
     SN_TRY(sn_flesh_regions(context, &body, paint, settings, &enrich->world));
     set_forces(enrich);
+    if (paint->averages != NULL) {
+        SN_TRY(set_averages(context, enrich, cage, paint->averages, young));
+    }
     SnStepSettings step = {
         .scheme = settings->scheme, .newton_rounds = settings->newton_rounds, .step_tolerance = settings->tolerance * settings->size};
     SN_TRY(sn_stepper_create(context, &enrich->world, &step, &enrich->stepper));
@@ -305,6 +331,10 @@ SnStatus sn_enrich_advance(SnContext *context, SnEnrich *enrich, const SnInputCu
     }
     sn_input_curve_evaluate(curve, 1.0, NULL, enrich->pose_velocity);
     *repaired = untangle(enrich, curve->end, enrich->pose_velocity, state);
+    if (*repaired > 0) {
+        sn_averages_impose(&enrich->world.averages, curve->end, state->positions);
+        sn_averages_impose(&enrich->world.averages, enrich->pose_velocity, state->velocities);
+    }
 cleanup:
     return status;
 }

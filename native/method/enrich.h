@@ -36,6 +36,7 @@ typedef struct SnEnrichPaint {
     const double *cage_follow; /* cage vertices: the same from inside; NaN where the surface decides */
     const double *stiffness, *damping, *density, *keep_pose; /* 0..1 */
     const double *bone;        /* from 1/2 on: as stiff as a bone */
+    const int32_t *averages;   /* cage vertices: region whose average follows the input exactly, negative for none */
 } SnEnrichPaint;
 
 SnEnrichSettings sn_enrich_settings_default(void);

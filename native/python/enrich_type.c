@@ -47,21 +47,21 @@ static PyObject *enrich_new(PyTypeObject *type, PyObject *arguments, PyObject *k
     static char *names[] = {"cage",     "areas",     "follow",  "jiggle",        "settle",  "young",
                             "poisson",  "density",   "damping_mass", "damping_stiffness", "keep_pose", "balance", "transition",
                             "gravity",  "interval",  "size",    "substeps",      "newton_rounds", "scheme",
-                            "energy",   "monitor",   "cage_follow", "regions",   "painted", "animated", NULL};
-    PyObject *cage, *area_object, *follow_object, *monitor = Py_None, *cage_follow = Py_None;
+                            "energy",   "monitor",   "cage_follow", "regions",   "painted", "animated", "averages", NULL};
+    PyObject *cage, *area_object, *follow_object, *monitor = Py_None, *cage_follow = Py_None, *averages = Py_None;
     PyObject *regions[REGIONS] = {Py_None, Py_None, Py_None, Py_None, Py_None};
     const char *scheme_name = "tr_bdf2", *energy_name = "neo_hookean";
     SnEnrichSettings s = sn_enrich_settings_default();
-    SnBuffer areas = {0}, follow = {0}, inside = {0}, painted[REGIONS] = {0};
+    SnBuffer areas = {0}, follow = {0}, inside = {0}, painted[REGIONS] = {0}, averaged = {0};
     SnEnrichPaint paint = {0};
     SnContext own, *context;
     Enrich *self = NULL;
-    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "OOO|$dddddddddd(ddd)ddiissOO(OOOOO)(dddd)p:Enrich", names, &cage, &area_object,
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "OOO|$dddddddddd(ddd)ddiissOO(OOOOO)(dddd)pO:Enrich", names, &cage, &area_object,
                                      &follow_object, &s.jiggle, &s.settle, &s.young, &s.poisson, &s.density, &s.damping_mass,
                                      &s.damping_stiffness, &s.keep_pose, &s.balance, &s.transition, &s.gravity[0], &s.gravity[1], &s.gravity[2],
                                      &s.interval, &s.size, &s.substeps, &s.newton_rounds, &scheme_name, &energy_name, &monitor, &cage_follow,
                                      &regions[0], &regions[1], &regions[2], &regions[3], &regions[4], &s.stiffness_painted,
-                                     &s.damping_painted, &s.density_painted, &s.keep_pose_painted, &s.animated)) {
+                                     &s.damping_painted, &s.density_painted, &s.keep_pose_painted, &s.animated, &averages)) {
         return NULL;
     }
     context = sn_monitor_context(monitor, &own);
@@ -88,6 +88,12 @@ static PyObject *enrich_new(PyTypeObject *type, PyObject *arguments, PyObject *k
         }
         paint.cage_follow = inside.view.buf;
     }
+    if (!Py_IsNone(averages)) {
+        if (sn_buffer_read_ints(averages, "averages", (Py_ssize_t)sn_cage_type_mesh(cage)->vertex_count, 1, &averaged) < 0) {
+            goto done;
+        }
+        paint.averages = averaged.view.buf;
+    }
     paint.follow = follow.view.buf;
     self = (Enrich *)sn_type_new(type);
     if (self != NULL) {
@@ -107,6 +113,7 @@ done:
     sn_buffer_close(&areas);
     sn_buffer_close(&follow);
     sn_buffer_close(&inside);
+    sn_buffer_close(&averaged);
     for (int k = 0; k < REGIONS; k++) {
         sn_buffer_close(&painted[k]);
     }

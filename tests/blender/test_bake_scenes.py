@@ -252,3 +252,22 @@ def test_the_core_of_a_limb_makes_its_flesh_swing_on_the_bones(tmp_path: Path) -
     drifting = baked_samples(bake_here(ob, tmp_path, values).folder)
     held = baked_samples(bake_here(ob, tmp_path, {**values, "bone_core": 0.4}).folder)
     assert 1e-4 < np.abs(held[8] - given).max() < 0.5 * np.abs(drifting[8] - given).max()
+
+
+def test_averages_keep_a_body_that_nothing_holds_with_its_animation(tmp_path: Path) -> None:
+    ob = scenes.build_two_bone_arm(frames=12)  # one that only shifts would not feel its averages
+    add_group(ob, "nothing", lambda co: False)
+    add_group(ob, "end", lambda co: co.x > 0.5)
+    given = shown_at(ob, 7)
+    values = {**QUICK, "resolution": 12, "follow_group": "nothing"}
+    drifting, kept, part = (
+        baked_samples(bake_here(ob, tmp_path, {**values, **chosen}).folder)[6] - given
+        for chosen in ({}, {"average_regions": 4}, {"average_regions": 1, "average_group": "end"})
+    )
+    assert np.abs(kept).max() > 1e-4
+    assert np.linalg.norm(kept.mean(axis=0)) < 0.1 * np.linalg.norm(drifting.mean(axis=0))
+    assert np.linalg.norm(part.mean(axis=0)) > 3.0 * np.linalg.norm(kept.mean(axis=0))  # only one end is kept
+    chosen = Settings().replace({**values, "average_regions": 1, "average_group": "end"})
+    marks = bake_object.marks_of(ob, bpy.context.scene, chosen)
+    ob.vertex_groups["end"].add([0, 1, 2], 0.5, "REPLACE")
+    assert fingerprint.changed(marks, bake_object.marks_of(ob, bpy.context.scene, chosen))

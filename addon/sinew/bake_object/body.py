@@ -156,7 +156,8 @@ def after_weights(ob: Any, settings: Settings) -> Any | None:
 
 def painted_groups(settings: Settings) -> list[str]:
     """The vertex groups of tracked and rigid vertices and of regions, those that are chosen."""
-    names = ("track_group", "rigid_group", *GROUPS.values())
+    names = ["track_group", "rigid_group", *GROUPS.values()]
+    names += ["average_group"] if settings.average_regions > 0 else []
     return [group for name in names if (group := getattr(settings, name))]
 
 
@@ -169,6 +170,8 @@ def parts_in_steps(sampler: sample.Sampler, rest: sample.Rest, settings: Setting
     for region, setting in GROUPS.items():
         if getattr(settings, setting):
             painted[region] = yield from sampler.group_in_steps(getattr(settings, setting))
+    if settings.average_group and settings.average_regions > 0:
+        painted["average"] = yield from sampler.group_in_steps(settings.average_group)
     if settings.bone_core > 0.0 and rest.skin is not None:
         painted["bones"] = make_bones(_segments(rest), rest.positions, rest.skin, settings.bone_core)
     if settings.cage_object:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .averages import average_regions
 from .cage import Cage, build_cage
 from .carry import Carrier
 from .errors import BadInput
@@ -159,9 +160,15 @@ class Enricher:
         weights.append(bone.astype(np.float64) if bone.any() else None)
         return {
             "cage_follow": cage_follow(self.cage, regions),
+            "averages": self._averages(regions.average) if self.settings.average_regions > 0 else None,
             "regions": tuple(weights),
             "painted": tuple(getattr(self.settings, f"{name}_painted") for name in GROUPS),
         }
+
+    def _averages(self, painted: Floats | None) -> Any:
+        """The region of each cage vertex whose average motion is that of the input."""
+        cage, count = self.cage, self.settings.average_regions
+        return average_regions(cage.vertices, cage.tets, cage.binding, self.follow, painted, count)
 
     def fit(self, surface: Any, guess: Any = None, before: Any = None, ahead: int = 1) -> Fit:
         """The cage that carries `surface` (t, 3) best; `guess`: the fit of the frame before, None for the first.

@@ -33,11 +33,13 @@ class Regions:
     density: Floats | None = None
     keep_pose: Floats | None = None
     bones: Floats | None = None  # (k, 7) head, tail and radius of what follows inside the flesh, world metres at rest
+    average: Floats | None = None  # where averages follow; None: wherever flesh is free
     inside: Floats | None = None  # (k, 4) points in the flesh and their follow weights, world metres at rest
 
     def arrays(self) -> dict[str, Floats]:
         """Those that are there, by name."""
-        return {name: array for name in (*GROUPS, "bones", "inside") if (array := getattr(self, name)) is not None}
+        names = (*GROUPS, "average", "bones", "inside")
+        return {name: array for name in names if (array := getattr(self, name)) is not None}
 
 
 def make_bones(segments: list[Segment], positions: Floats, skin: npt.NDArray[np.float32], share: float) -> Floats:

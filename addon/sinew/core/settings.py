@@ -92,6 +92,16 @@ class Settings:
     fields: float = _setting(
         1.0, "How strongly the scene's force fields push the free parts; 0 is not at all", low=0.0, high=100.0
     )
+    average_regions: int = _setting(
+        0,
+        "Cuts the free flesh into about so many regions, each of which stays with the animation on average and moves "
+        "freely otherwise: even a body that nothing holds jiggles without drifting away. 0 is off",
+        low=0,
+        high=128,
+    )
+    average_group: str = _setting(
+        "", "Vertex group of what stays with the animation on average, each piece by itself. Empty is all free flesh"
+    )
     track_group: str = _setting(
         "",
         "Vertex group of what the animation is right about; the rest is completed by the flesh around it: inner lips, "

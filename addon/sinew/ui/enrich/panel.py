@@ -302,6 +302,11 @@ class SINEW_PT_regions(OfSetup, bpy.types.Panel):
             painted = column.row(align=True)
             painted.active = bool(getattr(item, group))
             painted.prop(item, f"{region}_painted", text="Where 1")
+        averages = layout.column(align=True)
+        averages.prop(item, "average_regions")
+        chosen = averages.column(align=True)
+        chosen.active = item.average_regions > 0
+        _draw_group(chosen, item, "average_group", context.object)
 
 
 class SINEW_PT_material(OfSetup, bpy.types.Panel):

@@ -1,0 +1,104 @@
+/* Inverse iteration within the constraints: z <- A⁻¹ M z by the factor of A = K + W + εM and the response of the averages. */
+#include "dynamics/average_mode.h"
+
+#include "base/memory.h"
+#include "math/linear_solver.h"
+#include "math/vector.h"
+
+#include <math.h>
+
+#define ROUNDS 25
+#define SHIFT 1e-6 /* of the mean stiffness over mass: definite where a rigid motion is free */
+
+/* values = K at rest, on the pattern */
+static SnStatus rest_stiffness(SnContext *context, const SnWorld *world, const double *rest, double *values)
+{
+    SnStatus status = SN_OK;
+    double *gradients = NULL, *stiffness = NULL;
+    SN_TRY_NEW(context, gradients, 12 * world->tet_count, double);
+    SN_TRY_NEW(context, stiffness, SN_TET_STIFFNESS * world->tet_count, double);
+    sn_tet_elements_derivatives(&world->elements, world->elements.inverse_rest, rest, gradients, stiffness);
+    sn_assembly_gather_stiffness(&world->assembly, stiffness, values);
+cleanup:
+    sn_release(gradients);
+    sn_release(stiffness);
+    return status;
+}
+
+/* A = K + W + εM, factorized, and the response of the averages to it. */
+static SnStatus prepare(SnContext *context, const SnWorld *world, const double *stiffness, double *values, SnLinearSolver *solver,
+                        SnAverageResponse *response)
+{
+    SnStatus status = SN_OK;
+    const SnAssembly *assembly = &world->assembly;
+    double trace = 0.0, mass = 0.0;
+    for (size_t k = 0; k < 3 * assembly->unknown_count; k++) {
+        trace += stiffness[assembly->pattern.value_start[k]];
+        mass += world->mass[assembly->vertex[k / 3]];
+    }
+    for (size_t k = 0; k < assembly->pattern.value_count; k++) {
+        values[k] = stiffness[k];
+    }
+    for (size_t k = 0; k < 3 * assembly->unknown_count; k++) {
+        size_t v = (size_t)assembly->vertex[k / 3];
+        values[assembly->pattern.value_start[k]] += world->drive[v] + SHIFT * trace / mass * world->mass[v];
+    }
+    SN_TRY(sn_linear_solver_factorize(context, solver, values));
+    for (size_t k = 0; k < response->size; k++) {
+        double *column = sn_average_response_load(response, k);
+        SN_TRY(sn_linear_solver_solve(context, solver, column, column));
+    }
+    sn_average_response_finish(response);
+cleanup:
+    return status;
+}
+
+SnStatus sn_average_mode_find(SnContext *context, const SnWorld *world, const double *rest, double *elastic, double *driven)
+{
+    SnStatus status = SN_OK;
+    const SnAssembly *assembly = &world->assembly;
+    size_t n = 3 * assembly->unknown_count;
+    SnLinearSolver *solver = NULL;
+    SnAverageResponse response = {0};
+    double *stiffness = NULL, *values = NULL, *shape = NULL, *product = NULL;
+    *elastic = *driven = 0.0;
+    SN_TRY_NEW(context, stiffness, assembly->pattern.value_count, double);
+    SN_TRY_NEW(context, values, assembly->pattern.value_count, double);
+    SN_TRY_NEW(context, shape, n, double);
+    SN_TRY_NEW(context, product, n, double);
+    SN_TRY(rest_stiffness(context, world, rest, stiffness));
+    SN_TRY(sn_linear_solver_create(context, &assembly->pattern, &solver));
+    SN_TRY(sn_average_response_init(context, &world->averages, &response));
+    SN_TRY(prepare(context, world, stiffness, values, solver, &response));
+    for (size_t k = 0; k < n; k++) { /* a start that is no shape in particular */
+        shape[k] = cos(1.7 * (double)k * (double)(k % 7 + 1));
+    }
+    for (int round = 0; round < ROUNDS; round++) {
+        double inertia = 0.0;
+        for (size_t k = 0; k < n; k++) {
+            shape[k] *= world->mass[assembly->vertex[k / 3]];
+        }
+        SN_TRY(sn_linear_solver_solve(context, solver, shape, shape));
+        sn_average_response_correct(&response, shape);
+        sn_averages_project_step(&world->averages, shape);
+        for (size_t k = 0; k < n; k++) {
+            inertia += world->mass[assembly->vertex[k / 3]] * shape[k] * shape[k];
+        }
+        for (size_t k = 0; k < n; k++) {
+            shape[k] /= sqrt(inertia);
+        }
+    }
+    sn_block_matrix_multiply(&assembly->pattern, stiffness, shape, product);
+    *elastic = sn_vector_dot(n, shape, product);
+    for (size_t k = 0; k < n; k++) {
+        *driven += world->drive[assembly->vertex[k / 3]] * shape[k] * shape[k];
+    }
+cleanup:
+    sn_linear_solver_destroy(solver);
+    sn_average_response_clear(&response);
+    sn_release(stiffness);
+    sn_release(values);
+    sn_release(shape);
+    sn_release(product);
+    return status;
+}

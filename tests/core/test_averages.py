@@ -1,0 +1,113 @@
+"""Averages as constraints: regions stay with the input on average, and move freely otherwise."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from bodies import box_surface, sphere
+from shots import make_shot
+from sinew.core.averages import average_regions
+from sinew.core.cage import build_cage
+from sinew.core.enrich import Enricher
+from sinew.core.errors import BadInput
+from sinew.core.regions import Regions
+from sinew.core.settings import Settings
+
+Floats = npt.NDArray[np.float64]
+
+
+def masses(enricher: Enricher) -> Floats:
+    """Lumped at the cage vertices, for a density of 1."""
+    cage = enricher.cage
+    corners = cage.vertices[cage.tets]
+    volumes = np.abs(np.linalg.det(corners[:, 1:] - corners[:, :1])) / 6.0
+    return np.bincount(cage.tets.ravel(), np.repeat(volumes / 4.0, 4), len(cage.vertices))
+
+
+@cache
+def shaken(count: int, held: bool) -> tuple[Enricher, list[Floats], list[Floats]]:
+    """A standing ellipsoid, free or with followed feet, is shaken for eight frames and then held still."""
+    rest, triangles = sphere(16, 20, (0.4, 0.3, 1.0))
+    follow = (rest[:, 2] < -0.8).astype(float) if held else np.zeros(len(rest))
+    settings = Settings(resolution=10, average_regions=count, settle=3.0, gravity=(0.0, 0.0, 0.0), transition=0.0)
+    enricher = Enricher(rest, triangles, follow, settings)
+    sway = 0.15 * np.sin(np.minimum(np.arange(90), 8) * np.pi / 4.0)
+    frames = [rest + np.outer(rest[:, 2] ** 2 + 0.3, [x, 0.5 * x, 0.0]) for x in sway]
+    fitted = [enricher.fit(frames[0]).positions]
+    for frame in frames[1:]:
+        fitted.append(enricher.fit(frame, fitted[-1]).positions)
+    state = enricher.begin(fitted[0], fitted[1])
+    simulated, around = [state.positions], [None, *fitted, None]
+    for k in range(len(fitted) - 1):
+        state, _ = enricher.advance(state, (around[k], fitted[k], fitted[k + 1], around[k + 3]))
+        simulated.append(state.positions)
+    return enricher, fitted, simulated
+
+
+def regions_of(enricher: Enricher, count: int) -> npt.NDArray[np.int32]:
+    cage = enricher.cage
+    return average_regions(cage.vertices, cage.tets, cage.binding, enricher.follow, None, count)
+
+
+@pytest.mark.parametrize(("count", "held"), [(1, False), (6, False), (6, True)])
+def test_regions_stay_with_the_input_on_average_and_move_otherwise(count: int, held: bool) -> None:
+    enricher, fitted, simulated = shaken(count, held)
+    regions, mass = regions_of(enricher, count), masses(enricher)
+    assert regions.max() + 1 == count
+    furthest = 0.0
+    for pose, shape in zip(fitted, simulated, strict=True):
+        for number in range(count):
+            own = regions == number
+            drift = mass[own] @ (shape - pose)[own] / mass[own].sum()
+            assert np.abs(drift).max() < 1e-9 * enricher.size
+        furthest = max(furthest, float(np.linalg.norm(shape - pose, axis=1).max()))
+    assert furthest > 0.005 * enricher.size
+
+
+def test_a_body_without_hold_does_not_drift_away() -> None:
+    _, fitted, loose = shaken(0, False)
+    enricher, _, kept = shaken(6, False)
+    drift = [float(np.linalg.norm((shapes[-1] - fitted[-1]).mean(axis=0))) / enricher.size for shapes in (loose, kept)]
+    assert drift[0] > 0.02 and drift[1] < 0.01
+
+
+@pytest.mark.parametrize("count", [6, 12])
+def test_what_is_left_swings_at_jiggle_however_many_regions_there_are(count: int) -> None:
+    """The strongest swing after the shaking is one of the slow ones; the slowest has the frequency of Jiggle."""
+    enricher, fitted, simulated = shaken(count, False)
+    late = np.array([(shape - pose).ravel() for pose, shape in zip(fitted, simulated, strict=True)])[30:]
+    shape = np.linalg.svd(late - late.mean(axis=0), full_matrices=False)[2][0]
+    spectrum = np.abs(np.fft.rfft((late @ shape) * np.hanning(len(late)), 4096))
+    frequency = float(np.fft.rfftfreq(4096, enricher.interval)[spectrum.argmax()])
+    assert 0.85 < frequency / enricher.settings.jiggle < 1.5
+
+
+def test_regions_are_connected_and_of_like_size() -> None:
+    rest, triangles = box_surface((20, 4, 4), (1.0, 0.2, 0.2))
+    cage = build_cage(rest, triangles, 20)
+    regions = average_regions(cage.vertices, cage.tets, cage.binding, np.zeros(len(rest)), None, 5)
+    sizes = np.bincount(regions)
+    assert len(sizes) == 5 and (regions >= 0).all() and sizes.max() < 1.6 * sizes.min()
+    for number in range(5):
+        along = cage.vertices[regions == number, 0]
+        assert np.ptp(along) < 0.35  # a piece of the bar, not of its ends
+    painted = ((rest[:, 0] < 0.2) | (rest[:, 0] > 0.8)).astype(float)
+    two = average_regions(cage.vertices, cage.tets, cage.binding, np.zeros(len(rest)), painted, 1)
+    assert two.max() == 1  # each painted piece by itself
+    assert (two[np.abs(cage.vertices[:, 0] - 0.5) < 0.2] == -1).all()
+
+
+def test_nothing_free_is_told() -> None:
+    rest, triangles = sphere(8, 10)
+    with pytest.raises(BadInput, match="No flesh is free"):
+        Enricher(rest, triangles, np.ones(len(rest)), Settings(resolution=4, average_regions=3))
+
+
+def test_painting_of_averages_is_part_of_a_shot() -> None:
+    rest, triangles = sphere(8, 10)
+    none = np.zeros(len(rest))
+    shots = [make_shot(rest, triangles, none, 3, regions=regions) for regions in (Regions(), Regions(average=none))]
+    assert shots[0].identity() != shots[1].identity()
