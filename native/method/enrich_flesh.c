@@ -51,9 +51,16 @@ static SnStatus choose_modulus(SnContext *context, const SnTetMesh *cage, const 
                                const unsigned char *followed, const double *mass, double *young, double *frequency, int *regions)
 {
     SnStatus status = SN_OK;
-    double *drive = NULL, *firmness = NULL;
+    double *drive = NULL, *firmness = NULL, *nothing = NULL;
+    unsigned char *nobody = NULL;
     double main_frequency = 1.0, omega = 2.0 * PI * settings->jiggle;
     SN_TRY_NEW(context, drive, cage->vertex_count, double);
+    if (settings->animated && memchr(followed, 0, cage->vertex_count) == NULL) { /* all of it lets go later: as a body that nothing holds */
+        SN_TRY_NEW(context, nothing, cage->vertex_count, double);
+        SN_TRY_NEW(context, nobody, cage->vertex_count, unsigned char);
+        weights = nothing;
+        followed = nobody;
+    }
     for (size_t v = 0; v < cage->vertex_count; v++) {
         drive[v] = sn_flesh_drive_ratio(weights[v], 1.0); /* as painted: balance must change the motion, not the flesh */
     }
@@ -68,6 +75,8 @@ static SnStatus choose_modulus(SnContext *context, const SnTetMesh *cage, const 
 cleanup:
     sn_release(drive);
     sn_release(firmness);
+    sn_release(nothing);
+    sn_release(nobody);
     return status;
 }
 

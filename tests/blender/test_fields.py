@@ -136,15 +136,15 @@ def test_flesh_lets_go_and_is_caught_again_by_animated_weights(tmp_path: Path) -
     ob.vertex_groups.new(name="all").add(range(len(ob.data.vertices)), 1.0, "REPLACE")
     given = [_shown(ob, frame) for frame in range(1, 25)]
     ob[sample.FOLLOW] = 1.0
-    for frame, factor in ((1, 1.0), (6, 1.0), (7, 0.2), (16, 0.2), (18, 1.0)):
+    for frame, factor in ((1, 1.0), (2, 1.0), (3, 0.2), (16, 0.2), (18, 1.0)):  # the tube stops on frame 4
         ob[sample.FOLLOW] = factor
         ob.keyframe_insert(f'["{sample.FOLLOW}"]', frame=frame)
     values = {"resolution": 8, "follow_group": "all", "follow_animated": True, "substeps": 2, "jiggle": 1.0}
     outcome = bake_here(ob, tmp_path, values)
     found = baked_samples(outcome.folder)
     errors = [float(np.abs(one - shown).max()) for one, shown in zip(found, given, strict=True)]
-    assert max(errors[:6]) < 2e-6 and max(errors[17:]) < 2e-6
-    assert max(errors[8:15]) > 1e-3
+    assert max(errors[:2]) < 2e-6 and max(errors[17:]) < 2e-6
+    assert max(errors[8:15]) > 1e-2
     assert outcome.report["follow_error"]["max"] < 2e-6 and not outcome.report["warnings"]
     again = bake_here(ob, tmp_path, values)
     assert again.unchanged

@@ -248,7 +248,7 @@ def test_cancel_keeps_finished_frames_and_bake_continues(arm: Any, tmp_path: Pat
     work = sampled_work()
     assert work.job is not None
     end = time.monotonic() + 60
-    while work.job.progress[1] < 3 and time.monotonic() < end:
+    while (work.job.progress[0] != "Baking" or work.job.progress[1] < 3) and time.monotonic() < end:
         time.sleep(0.02)
     bpy.ops.sinew.cancel()
     assert work.job.wait(60), "before anybody has looked at it"
