@@ -3,6 +3,8 @@
 #include "base/memory.h"
 #include "mesh/geometry.h"
 
+#define CELL_OF_EDGE 1.1 /* the edge of a lattice cube over the mean edge of its tets */
+
 /* Face i lies opposite vertex i and looks outwards. */
 static const int FACES[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};
 
@@ -65,6 +67,18 @@ double sn_tet_mesh_volume(const SnTetMesh *mesh, const double *positions, size_t
     const double *x[4];
     tet_corners(mesh, positions, tet, x);
     return sn_volume_six(x[0], x[1], x[2], x[3]) / 6.0;
+}
+
+double sn_tet_mesh_cell(const SnTetMesh *mesh, size_t tet)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < 4; i++) {
+        for (size_t j = 0; j < i; j++) {
+            sum += sqrt(sn_distance_squared(mesh->positions + 3 * (size_t)mesh->tets[4 * tet + i],
+                                            mesh->positions + 3 * (size_t)mesh->tets[4 * tet + j]));
+        }
+    }
+    return CELL_OF_EDGE * sum / 6.0;
 }
 
 double sn_tet_min_dihedral(const double *positions, const int32_t corners[4])

@@ -23,6 +23,9 @@ SnStatus sn_tet_mesh_check(SnContext *context, const SnTetMesh *mesh);
 /* Signed volume of one tet with the given vertex positions (vertex_count x 3). */
 double sn_tet_mesh_volume(const SnTetMesh *mesh, const double *positions, size_t tet);
 
+/* Edge of the cube of a lattice whose tets have the size of this one, metres. */
+double sn_tet_mesh_cell(const SnTetMesh *mesh, size_t tet);
+
 /* Smallest dihedral angle of one tet, degrees; positions: n x 3. */
 double sn_tet_min_dihedral(const double *positions, const int32_t corners[4]);
 

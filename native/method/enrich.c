@@ -115,7 +115,7 @@ static SnStatus prepare_animated(SnContext *context, SnEnrich *enrich, const SnB
     SnStatus status = SN_OK;
     const SnTetMesh *cage = body->cage;
     SN_TRY_NEW(context, enrich->areas, body->embedding->vertex_count, double);
-    enrich->body = (SnBody){cage, body->embedding, enrich->areas};
+    enrich->body = (SnBody){.cage = cage, .embedding = body->embedding, .areas = enrich->areas};
     SN_TRY_NEW(context, enrich->weights_begin, cage->vertex_count, double);
     SN_TRY_NEW(context, enrich->weights_end, cage->vertex_count, double);
     SN_TRY_NEW(context, enrich->held_begin, cage->vertex_count, unsigned char);
@@ -133,13 +133,13 @@ cleanup:
     return status;
 }
 
-SnStatus sn_enrich_create(SnContext *context, const SnTetMesh *cage, const SnEmbedding *embedding, const double *areas,
-                          const SnEnrichPaint *paint, const SnEnrichSettings *settings, SnEnrich **out)
+SnStatus sn_enrich_create(SnContext *context, const SnBody *body, const SnEnrichPaint *paint, const SnEnrichSettings *settings,
+                          SnEnrich **out)
 {
     SnStatus status = SN_OK;
     SnEnrich *enrich = NULL;
-    SnBody body = {cage, embedding, areas};
-    double *mass = NULL, *young = NULL;
+    const SnTetMesh *cage = body->cage;
+    double *mass = NULL, *young = NULL, *share = NULL;
     unsigned char *followed = NULL;
     *out = NULL;
     SN_TRY_NEW(context, enrich, 1, SnEnrich);
@@ -149,21 +149,22 @@ SnStatus sn_enrich_create(SnContext *context, const SnTetMesh *cage, const SnEmb
     SN_TRY_NEW(context, enrich->tangled, cage->vertex_count, unsigned char);
     SN_TRY_NEW(context, mass, cage->vertex_count, double);
     SN_TRY_NEW(context, young, cage->tet_count, double);
+    SN_TRY_NEW(context, share, cage->tet_count, double);
     SN_TRY_NEW(context, followed, cage->vertex_count, unsigned char);
     sn_context_stage(context, "Tuning the flesh", 3);
-    SN_TRY(sn_flesh_weights(context, &body, paint, enrich->cage_weights, followed));
+    SN_TRY(sn_flesh_weights(context, body, paint, enrich->cage_weights, followed));
     SN_TRY(sn_context_advance(context, 1));
-    SN_TRY(sn_flesh_material(context, &body, paint, settings, enrich->cage_weights, followed, young, mass,
+    SN_TRY(sn_flesh_material(context, body, paint, settings, enrich->cage_weights, followed, young, mass, share,
                              &enrich->summary.frequency, &enrich->summary.regions));
     SN_TRY(sn_context_advance(context, 2));
     for (size_t v = 0; v < cage->vertex_count; v++) {
         enrich->summary.followed_vertices += followed[v];
     }
     if (settings->animated) {
-        SN_TRY(prepare_animated(context, enrich, &body, paint->cage_follow, followed));
+        SN_TRY(prepare_animated(context, enrich, body, paint->cage_follow, followed));
     }
     SN_TRY(sn_world_init(context, cage, settings->energy, young, settings->poisson, mass, followed, &enrich->world));
-    SN_TRY(sn_flesh_regions(context, &body, paint, settings, &enrich->world));
+    SN_TRY(sn_flesh_regions(context, body, paint, settings, &enrich->world));
     set_forces(enrich);
     if (paint->averages != NULL) {
         SN_TRY(set_averages(context, enrich, cage, paint->averages, young));
@@ -176,7 +177,7 @@ SnStatus sn_enrich_create(SnContext *context, const SnTetMesh *cage, const SnEmb
     enrich->summary.free_tets = enrich->world.tet_count;
     enrich->summary.young_min = INFINITY;
     for (size_t e = 0; e < enrich->world.tet_count; e++) {
-        double modulus = young[enrich->world.source_tets[e]];
+        double modulus = young[enrich->world.source_tets[e]] / share[enrich->world.source_tets[e]];
         enrich->summary.young_min = fmin(enrich->summary.young_min, modulus);
         enrich->summary.young_max = fmax(enrich->summary.young_max, modulus);
     }
@@ -184,6 +185,7 @@ SnStatus sn_enrich_create(SnContext *context, const SnTetMesh *cage, const SnEmb
 cleanup:
     sn_release(mass);
     sn_release(young);
+    sn_release(share);
     sn_release(followed);
     if (status != SN_OK) {
         sn_enrich_destroy(enrich);

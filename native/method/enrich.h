@@ -41,6 +41,15 @@ typedef struct SnEnrichPaint {
 
 SnEnrichSettings sn_enrich_settings_default(void);
 
+/* The cage with the surface that it carries. */
+typedef struct SnBody {
+    const SnTetMesh *cage;
+    const SnEmbedding *embedding;
+    const double *areas;     /* surface vertices: their weight */
+    const double *fill;      /* tets: how much of each the body fills, 0..1, and ... */
+    const double *thickness; /* ... how thick it is there, metres (see mesh/fill.h); null: all are full */
+} SnBody;
+
 typedef struct SnEnrichSummary {
     size_t followed_vertices;
     size_t free_tets;
@@ -52,9 +61,9 @@ typedef struct SnEnrichSummary {
 
 typedef struct SnEnrich SnEnrich;
 
-/* `areas` weigh the surface vertices. Cage and embedding must outlive it; the paint is copied. */
-SnStatus sn_enrich_create(SnContext *context, const SnTetMesh *cage, const SnEmbedding *embedding, const double *areas,
-                          const SnEnrichPaint *paint, const SnEnrichSettings *settings, SnEnrich **enrich);
+/* Cage and embedding must outlive it; the rest is copied. */
+SnStatus sn_enrich_create(SnContext *context, const SnBody *body, const SnEnrichPaint *paint, const SnEnrichSettings *settings,
+                          SnEnrich **enrich);
 void sn_enrich_destroy(SnEnrich *enrich);
 SnEnrichSummary sn_enrich_summary(const SnEnrich *enrich);
 

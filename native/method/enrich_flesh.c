@@ -12,6 +12,9 @@
 #define STRONGEST 0.999 /* driven vertices stay below this: tan grows without bound */
 #define ENCLOSED 0.98   /* flesh inside, with this much of what follows exactly around it, follows too */
 #define BONE 1000.0     /* times as stiff as the flesh around it */
+/* What is thinner than its cells bends too stiffly, for a tet has one strain only: by 1 + LOCKING (cell / thickness)², as measured on
+   sheets and rods of the lattice. */
+#define LOCKING 0.7
 
 SnStatus sn_flesh_weights(SnContext *context, const SnBody *body, const SnEnrichPaint *paint, double *weights,
                           unsigned char *followed)
@@ -46,9 +49,23 @@ double sn_flesh_drive_ratio(double painted, double balance)
     return weight > 0.0 ? tan(0.5 * PI * fmin(weight, STRONGEST)) : 0.0;
 }
 
+/* share (tets): how much of the modulus of its flesh a tet has. Strain is the same all over a tet, so what it resists with is the flesh in
+   it, no more; where that bends too stiffly, less. */
+static void find_shares(const SnBody *body, double *share)
+{
+    for (size_t e = 0; e < body->cage->tet_count; e++) {
+        share[e] = 1.0;
+        if (body->fill != NULL) {
+            double slender = sn_tet_mesh_cell(body->cage, e) / body->thickness[e];
+            share[e] = body->fill[e] / (1.0 + LOCKING * slender * slender);
+        }
+    }
+}
+
 /* Young's modulus of every tet, and the frequency that driving and substeps are measured by. */
 static SnStatus choose_modulus(SnContext *context, const SnTetMesh *cage, const SnEnrichSettings *settings, const double *weights,
-                               const unsigned char *followed, const double *mass, double *young, double *frequency, int *regions)
+                               const unsigned char *followed, const double *mass, const double *share, double *young,
+                               double *frequency, int *regions)
 {
     SnStatus status = SN_OK;
     double *drive = NULL, *firmness = NULL, *nothing = NULL;
@@ -66,6 +83,9 @@ static SnStatus choose_modulus(SnContext *context, const SnTetMesh *cage, const 
     }
     SN_TRY_NEW(context, firmness, cage->tet_count, double);
     SN_TRY(sn_transition_firmness(context, cage, followed, settings->transition, firmness));
+    for (size_t e = 0; e < cage->tet_count; e++) {
+        firmness[e] *= share[e];
+    }
     SN_TRY(sn_calibration_run(context, cage, settings->poisson, firmness, mass, weights, drive, followed, young,
                               &main_frequency, regions));
     for (size_t e = 0; e < cage->tet_count; e++) {
@@ -112,6 +132,9 @@ static SnStatus scale_material(SnContext *context, const SnBody *body, const SnE
     SN_TRY_NEW(context, vertices, cage->vertex_count, double);
     SN_TRY_NEW(context, tets, cage->tet_count, double);
     SN_TRY(find_scales(context, body, paint->density, settings->density_painted, vertices, tets));
+    for (size_t e = 0; e < cage->tet_count; e++) {
+        tets[e] *= body->fill != NULL ? body->fill[e] : 1.0;
+    }
     sn_world_lumped_mass(cage, settings->density, tets, mass);
     SN_TRY(find_scales(context, body, paint->stiffness, settings->stiffness_painted, vertices, tets));
     for (size_t e = 0; e < cage->tet_count; e++) {
@@ -130,12 +153,13 @@ cleanup:
 }
 
 SnStatus sn_flesh_material(SnContext *context, const SnBody *body, const SnEnrichPaint *paint, const SnEnrichSettings *settings,
-                           const double *weights, const unsigned char *followed, double *young, double *mass, double *frequency,
-                           int *regions)
+                           const double *weights, const unsigned char *followed, double *young, double *mass, double *share,
+                           double *frequency, int *regions)
 {
     SnStatus status = SN_OK;
-    sn_world_lumped_mass(body->cage, settings->density, NULL, mass);
-    SN_TRY(choose_modulus(context, body->cage, settings, weights, followed, mass, young, frequency, regions));
+    find_shares(body, share);
+    sn_world_lumped_mass(body->cage, settings->density, body->fill, mass);
+    SN_TRY(choose_modulus(context, body->cage, settings, weights, followed, mass, share, young, frequency, regions));
     SN_TRY(scale_material(context, body, paint, settings, young, mass));
 cleanup:
     return status;

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "mesh/cage.h"
+#include "mesh/fill.h"
 #include "python/buffers.h"
 #include "python/errors.h"
 
@@ -200,6 +201,41 @@ static PyObject *cage_bind(PyObject *object, PyObject *arguments)
     return result;
 }
 
+/* fill(rest, triangles, fill, thickness, monitor=None): how much of the body lies in each tet, and how thick it is there. */
+static PyObject *cage_fill(PyObject *object, PyObject *arguments)
+{
+    Cage *self = (Cage *)object;
+    PyObject *objects[4], *monitor = Py_None, *result = NULL;
+    SnBuffer rest = {0}, triangles = {0}, fill = {0}, thickness = {0};
+    Py_ssize_t tets = (Py_ssize_t)self->mesh.tet_count;
+    SnContext own, *context;
+    if (!PyArg_ParseTuple(arguments, "OOOO|O:fill", &objects[0], &objects[1], &objects[2], &objects[3], &monitor)) {
+        return NULL;
+    }
+    context = sn_monitor_context(monitor, &own);
+    if (context != NULL && sn_buffer_read_doubles(objects[0], "rest", (Py_ssize_t)self->embedding.vertex_count, 3, &rest) == 0 &&
+        sn_buffer_read_ints(objects[1], "triangles", -1, 3, &triangles) == 0 &&
+        sn_buffer_write_doubles(objects[2], "fill", tets, 1, &fill) == 0 &&
+        sn_buffer_write_doubles(objects[3], "thickness", tets, 1, &thickness) == 0) {
+        SnTriMesh mesh = {(size_t)rest.rows, (size_t)triangles.rows, rest.view.buf, triangles.view.buf};
+        SnStatus status;
+        Py_BEGIN_ALLOW_THREADS
+        status = sn_tri_mesh_check(context, &mesh);
+        if (status == SN_OK) {
+            status = sn_fill_measure(context, &mesh, &self->mesh, &self->embedding, fill.view.buf, thickness.view.buf);
+        }
+        Py_END_ALLOW_THREADS
+        if (sn_errors_check(status, context) == 0) {
+            result = Py_NewRef(Py_None);
+        }
+    }
+    sn_buffer_close(&rest);
+    sn_buffer_close(&triangles);
+    sn_buffer_close(&fill);
+    sn_buffer_close(&thickness);
+    return result;
+}
+
 static PyObject *cage_counts(PyObject *object, PyObject *unused)
 {
     Cage *self = (Cage *)object;
@@ -241,6 +277,8 @@ int sn_cage_type_add(PyObject *module)
         {"interpolate", cage_interpolate, METH_VARARGS, "interpolate(cage_values, surface): surface = C cage_values."},
         {"bind", cage_bind, METH_VARARGS, "bind(cage_positions, points, binding, weights): what carries other points in that pose."},
         {"counts", cage_counts, METH_NOARGS, "(cage vertices, tets, surface vertices)"},
+        {"fill", cage_fill, METH_VARARGS,
+         "fill(rest, triangles, fill, thickness, monitor=None): how much of the body lies in each tet, and how thick it is there."},
         {"min_dihedral", cage_min_dihedral, METH_NOARGS, "Smallest dihedral angle of the tets, degrees."},
         {NULL, NULL, 0, NULL},
     };

@@ -47,21 +47,21 @@ static PyObject *enrich_new(PyTypeObject *type, PyObject *arguments, PyObject *k
     static char *names[] = {"cage",     "areas",     "follow",  "jiggle",        "settle",  "young",
                             "poisson",  "density",   "damping_mass", "damping_stiffness", "keep_pose", "balance", "transition",
                             "gravity",  "interval",  "size",    "substeps",      "newton_rounds", "scheme",
-                            "energy",   "monitor",   "cage_follow", "regions",   "painted", "animated", "averages", NULL};
-    PyObject *cage, *area_object, *follow_object, *monitor = Py_None, *cage_follow = Py_None, *averages = Py_None;
+                            "energy",   "monitor",   "cage_follow", "regions",   "painted", "animated", "averages", "fill", "thickness", NULL};
+    PyObject *cage, *area_object, *follow_object, *monitor = Py_None, *cage_follow = Py_None, *averages = Py_None, *fill_object = Py_None, *thickness_object = Py_None;
     PyObject *regions[REGIONS] = {Py_None, Py_None, Py_None, Py_None, Py_None};
     const char *scheme_name = "tr_bdf2", *energy_name = "neo_hookean";
     SnEnrichSettings s = sn_enrich_settings_default();
-    SnBuffer areas = {0}, follow = {0}, inside = {0}, painted[REGIONS] = {0}, averaged = {0};
+    SnBuffer areas = {0}, follow = {0}, inside = {0}, painted[REGIONS] = {0}, averaged = {0}, fill = {0}, thickness = {0};
     SnEnrichPaint paint = {0};
     SnContext own, *context;
     Enrich *self = NULL;
-    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "OOO|$dddddddddd(ddd)ddiissOO(OOOOO)(dddd)pO:Enrich", names, &cage, &area_object,
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "OOO|$dddddddddd(ddd)ddiissOO(OOOOO)(dddd)pOOO:Enrich", names, &cage, &area_object,
                                      &follow_object, &s.jiggle, &s.settle, &s.young, &s.poisson, &s.density, &s.damping_mass,
                                      &s.damping_stiffness, &s.keep_pose, &s.balance, &s.transition, &s.gravity[0], &s.gravity[1], &s.gravity[2],
                                      &s.interval, &s.size, &s.substeps, &s.newton_rounds, &scheme_name, &energy_name, &monitor, &cage_follow,
                                      &regions[0], &regions[1], &regions[2], &regions[3], &regions[4], &s.stiffness_painted,
-                                     &s.damping_painted, &s.density_painted, &s.keep_pose_painted, &s.animated, &averages)) {
+                                     &s.damping_painted, &s.density_painted, &s.keep_pose_painted, &s.animated, &averages, &fill_object, &thickness_object)) {
         return NULL;
     }
     context = sn_monitor_context(monitor, &own);
@@ -95,6 +95,16 @@ static PyObject *enrich_new(PyTypeObject *type, PyObject *arguments, PyObject *k
         paint.averages = averaged.view.buf;
     }
     paint.follow = follow.view.buf;
+    SnBody body = {.cage = sn_cage_type_mesh(cage), .embedding = embedding, .areas = areas.view.buf};
+    Py_ssize_t tets = (Py_ssize_t)body.cage->tet_count;
+    if (open_optional(fill_object, "fill", tets, 1, &fill, &body.fill) < 0 ||
+        open_optional(thickness_object, "thickness", tets, 1, &thickness, &body.thickness) < 0) {
+        goto done;
+    }
+    if ((body.fill == NULL) != (body.thickness == NULL)) {
+        PyErr_SetString(PyExc_TypeError, "fill and thickness come together");
+        goto done;
+    }
     self = (Enrich *)sn_type_new(type);
     if (self != NULL) {
         SnStatus status;
@@ -103,7 +113,7 @@ static PyObject *enrich_new(PyTypeObject *type, PyObject *arguments, PyObject *k
         self->interval = s.interval;
         self->animated = s.animated;
         Py_BEGIN_ALLOW_THREADS
-        status = sn_enrich_create(context, sn_cage_type_mesh(cage), embedding, areas.view.buf, &paint, &s, &self->enrich);
+        status = sn_enrich_create(context, &body, &paint, &s, &self->enrich);
         Py_END_ALLOW_THREADS
         if (sn_errors_check(status, context) < 0) {
             Py_CLEAR(self);
@@ -114,6 +124,8 @@ done:
     sn_buffer_close(&follow);
     sn_buffer_close(&inside);
     sn_buffer_close(&averaged);
+    sn_buffer_close(&fill);
+    sn_buffer_close(&thickness);
     for (int k = 0; k < REGIONS; k++) {
         sn_buffer_close(&painted[k]);
     }

@@ -337,8 +337,8 @@ static double simulate_elephant(SnContext *context, const Elephant *elephant, co
     SnEnrichPaint paint = {.follow = elephant->follow};
     size_t n = elephant->n, bytes = n * sizeof *simulated, repaired;
     double seconds = 0.0;
-    CHECK(sn_enrich_create(context, &elephant->cage, &elephant->embedding, elephant->areas, &paint, settings, &enrich) ==
-          SN_OK);
+    SnBody elephant_body = {.cage = &elephant->cage, .embedding = &elephant->embedding, .areas = elephant->areas};
+    CHECK(sn_enrich_create(context, &elephant_body, &paint, settings, &enrich) == SN_OK);
     CHECK(sn_state_init(context, elephant->cage.vertex_count, &state) == SN_OK);
     memcpy(state.positions, fitted, bytes);
     for (size_t k = 0; k < n; k++) {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -51,6 +52,18 @@ def box_surface(cells: tuple[int, int, int], size: tuple[float, float, float]) -
     return vertices[used], inverse.reshape(-1, 3).astype(np.int32)
 
 
+def composite(cage: Any, rest: Floats, triangles: Ints) -> tuple[Floats, Floats]:
+    """What the flesh in its tets makes of a cage: mass at its vertices for a density of 1 (n,), and how much of the
+    flesh's modulus each tet has (e,)."""
+    fill, thickness = cage.filling(rest, triangles)
+    corners = cage.vertices[cage.tets]
+    mass = fill * np.linalg.det(corners[:, 1:] - corners[:, :1]) / 6.0
+    edges = [np.linalg.norm(corners[:, i] - corners[:, j], axis=1) for i in range(4) for j in range(i)]
+    slender = 1.1 * np.mean(edges, axis=0) / thickness
+    masses = np.bincount(cage.tets.ravel(), np.repeat(mass / 4.0, 4), len(cage.vertices))
+    return masses, fill / (1.0 + 0.7 * slender**2)
+
+
 def rotation(axis: tuple[float, float, float], angle: float) -> Floats:
     """Rotation matrix about an axis through the origin."""
     x, y, z = np.array(axis) / np.linalg.norm(axis)
@@ -81,3 +94,22 @@ def sphere(
         base = 1 + (rings - 2) * segments
         triangles.append([last, base + following, base + k])
     return vertices * np.array(radii), np.array(triangles, np.int32)
+
+
+def rod(radius: float, length: float, around: int = 24, along: int = 40) -> tuple[Floats, Ints]:
+    """A closed cylinder along x from the origin."""
+    turn = 2 * np.pi * np.arange(around) / around
+    ring = np.stack([np.zeros(around), radius * np.cos(turn), radius * np.sin(turn)], 1)
+    rings = [ring + (x, 0.0, 0.0) for x in np.linspace(0.0, length, along + 1)]
+    vertices = np.concatenate([*rings, [[0.0, 0.0, 0.0], [length, 0.0, 0.0]]])
+    here, there = np.arange(around), (np.arange(around) + 1) % around
+    rows, last = around * np.arange(along)[:, None], around * along
+    a, b, c, d = rows + here, rows + there, rows + around + there, rows + around + here
+    middle = len(vertices) - 2
+    triangles = [
+        np.stack([a, b, c], -1).reshape(-1, 3),
+        np.stack([a, c, d], -1).reshape(-1, 3),
+        np.stack([np.full(around, middle), there, here], -1),
+        np.stack([np.full(around, middle + 1), last + here, last + there], -1),
+    ]
+    return vertices, np.concatenate(triangles).astype(np.int32)

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 import pytest
-from bodies import box_surface, sphere
+from bodies import box_surface, composite, sphere
 from shots import make_shot
 from sinew.core.averages import average_regions
 from sinew.core.cage import build_cage
@@ -19,18 +19,15 @@ from sinew.core.settings import Settings
 Floats = npt.NDArray[np.float64]
 
 
-def masses(enricher: Enricher) -> Floats:
-    """Lumped at the cage vertices, for a density of 1."""
-    cage = enricher.cage
-    corners = cage.vertices[cage.tets]
-    volumes = np.abs(np.linalg.det(corners[:, 1:] - corners[:, :1])) / 6.0
-    return np.bincount(cage.tets.ravel(), np.repeat(volumes / 4.0, 4), len(cage.vertices))
+def surface() -> tuple[Floats, npt.NDArray[np.int32]]:
+    """Of a standing ellipsoid."""
+    return sphere(16, 20, (0.4, 0.3, 1.0))
 
 
 @cache
 def shaken(count: int, held: bool) -> tuple[Enricher, list[Floats], list[Floats]]:
     """A standing ellipsoid, free or with followed feet, is shaken for eight frames and then held still."""
-    rest, triangles = sphere(16, 20, (0.4, 0.3, 1.0))
+    rest, triangles = surface()
     follow = (rest[:, 2] < -0.8).astype(float) if held else np.zeros(len(rest))
     settings = Settings(resolution=10, average_regions=count, settle=3.0, gravity=(0.0, 0.0, 0.0), transition=0.0)
     enricher = Enricher(rest, triangles, follow, settings)
@@ -55,7 +52,7 @@ def regions_of(enricher: Enricher, count: int) -> npt.NDArray[np.int32]:
 @pytest.mark.parametrize(("count", "held"), [(1, False), (6, False), (6, True)])
 def test_regions_stay_with_the_input_on_average_and_move_otherwise(count: int, held: bool) -> None:
     enricher, fitted, simulated = shaken(count, held)
-    regions, mass = regions_of(enricher, count), masses(enricher)
+    regions, mass = regions_of(enricher, count), composite(enricher.cage, *surface())[0]
     assert regions.max() + 1 == count
     furthest = 0.0
     for pose, shape in zip(fitted, simulated, strict=True):

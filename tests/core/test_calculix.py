@@ -112,15 +112,18 @@ def test_a_large_load_moves_the_body_as_in_calculix(name: str) -> None:
     assert np.abs(ours - theirs).max() < 1e-6 * np.abs(theirs).max()
 
 
-def stiffness_of(body, energy: str) -> Floats:
-    """Our stiffness at rest as a whole matrix, zero where held."""
+def stiffness_of(body, energy: str, shares: Floats | None = None) -> Floats:
+    """Our stiffness at rest as a whole matrix, zero where held. `shares` (tets) multiply the modulus."""
     from scipy.sparse import coo_matrix, csc_matrix
 
     free = np.ones(len(body.vertices), bool)
     free[body.held] = False
-    tets = body.tets[free[body.tets].any(1)]  # the others are left out by the engine
+    moving = free[body.tets].any(1)  # the others are left out by the engine
+    tets = body.tets[moving]
     blocks = np.empty((len(tets), 90))
     world_of(body, energy).evaluate(body.vertices, np.empty((len(tets), 12)), blocks)
+    if shares is not None:
+        blocks *= shares[moving, None]
     rows, columns, values = [], [], []
     pairs = [(i, j) for i in range(4) for j in range(i + 1)]
     for k, (i, j) in enumerate(pairs):

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 import studies
-from bodies import box_surface
+from bodies import box_surface, composite
 from sinew.core.enrich import Enricher, State
 from sinew.core.native import module
 from sinew.core.settings import Settings
@@ -111,9 +111,13 @@ def oscillation(signal: Floats, interval: float) -> tuple[float, float, float]:
     return float(np.linalg.norm(parts)), float(abs(exponent.imag)), float(-exponent.real)
 
 
+def bar_surface() -> tuple[Floats, npt.NDArray[np.int32]]:
+    return box_surface((4, 4, 16), (0.25, 0.25, 1.0))
+
+
 def held_bar(rate: float, scheme: str) -> Enricher:
     """A standing bar whose foot follows, of one material, else with default settings."""
-    vertices, triangles = box_surface((4, 4, 16), (0.25, 0.25, 1.0))
+    vertices, triangles = bar_surface()
     follow = (vertices[:, 2] < 0.1).astype(float)
     return Enricher(vertices, triangles, follow, Settings(resolution=6, scheme=scheme, transition=0.0), rate)
 
@@ -131,11 +135,9 @@ def ring(enricher: Enricher, seconds: float) -> tuple[Floats, Floats]:
     weights = enricher.cage_weights()
     body = Body(cage.vertices, cage.tets, np.flatnonzero(weights == 1), summary["young_min"], settings.poisson)
     free = free_coordinates(body)
-    stiffness = stiffness_of(body, settings.energy)[free][:, free].toarray()
-    masses = np.empty(len(weights))
-    world = module.World(cage.vertices, cage.tets, (weights == 1).astype(np.int32), 1.0, 0.3, settings.density, "stvk")
-    world.masses(masses)
-    mass = np.repeat(masses, 3)[free]
+    masses, shares = composite(cage, *bar_surface())
+    stiffness = stiffness_of(body, settings.energy, shares)[free][:, free].toarray()
+    mass = settings.density * np.repeat(masses, 3)[free]
     omega = 2 * np.pi * summary["frequency"]
     drive = mass * omega**2 * np.tan(0.5 * np.pi * np.repeat(weights, 3)[free])
     ratio = np.log(20) / (omega * settings.settle)

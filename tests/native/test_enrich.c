@@ -237,7 +237,8 @@ static SnState one_frame(Ball *b, const SnEnrichSettings *settings, SnEnrichSumm
     double *begin = posed(b, b->cage.positions, b->n, 0.0, 0.0, 0.0), *after = posed(b, b->cage.positions, b->n, 0.3, 0.5, 0.3);
     *end = posed(b, b->cage.positions, b->n, 0.1, 0.1, 0.1);
     SnEnrichPaint paint = {.follow = b->follow};
-    CHECK(sn_enrich_create(&b->context, &b->cage, &b->embedding, b->areas, &paint, settings, &enrich) == SN_OK);
+    SnBody body = {.cage = &b->cage, .embedding = &b->embedding, .areas = b->areas};
+    CHECK(sn_enrich_create(&b->context, &body, &paint, settings, &enrich) == SN_OK);
     CHECK(sn_state_init(&b->context, b->cage.vertex_count, &state) == SN_OK);
     memcpy(state.positions, begin, b->n * sizeof(double));
     SnInputCurve curve = {b->cage.vertex_count, NULL, begin, *end, after, settings->interval};
@@ -372,7 +373,8 @@ static void young_given_by_hand_is_used(void)
     settings.damping_stiffness = 0.01;
     settings.substeps = 7;
     SnEnrichPaint paint = {.follow = b.follow};
-    CHECK(sn_enrich_create(&b.context, &b.cage, &b.embedding, b.areas, &paint, &settings, &enrich) == SN_OK);
+    SnBody body = {.cage = &b.cage, .embedding = &b.embedding, .areas = b.areas};
+    CHECK(sn_enrich_create(&b.context, &body, &paint, &settings, &enrich) == SN_OK);
     SnEnrichSummary summary = sn_enrich_summary(enrich);
     CHECK(summary.young_min == 12345.0 && summary.young_max == 12345.0 && summary.substeps == 7);
     CHECK(sn_enrich_world(enrich)->damping_mass == 0.5 && sn_enrich_world(enrich)->damping_stiffness == 0.01);

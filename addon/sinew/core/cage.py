@@ -43,6 +43,14 @@ class Cage:
         self.native.interpolate(np.ascontiguousarray(values, np.float64), surface)
         return surface
 
+    def filling(self, rest: Any, triangles: Any, monitor: Any = None) -> tuple[Floats, Floats]:
+        """How much of each tet the body fills, 0..1, and how thick the body is there, metres; both (e,)."""
+        fill, thickness = np.empty(len(self.tets)), np.empty(len(self.tets))
+        self.native.fill(
+            np.ascontiguousarray(rest, np.float64), np.ascontiguousarray(triangles, np.int32), fill, thickness, monitor
+        )
+        return fill, thickness
+
     def bind(self, points: Any, pose: Any) -> Cage:
         """The same tets carrying other points (p, 3), bound while the cage is at `pose` (n, 3). What lies outside holds
         on to the nearest face."""

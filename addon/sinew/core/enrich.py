@@ -126,6 +126,7 @@ class Enricher:
         self._substeps = 0
         if not self.settings.simulate:
             return
+        fill, thickness = self.cage.filling(rest, triangles, monitor)
         self._simulation = module.Enrich(
             self.cage.native,
             areas,
@@ -149,6 +150,8 @@ class Enricher:
             energy=self.settings.energy,
             monitor=monitor,
             animated=self.settings.follow_animated,
+            fill=fill,
+            thickness=thickness,
             **self._painted(regions or Regions(), parts),
         )
         self._substeps = self._simulation.summary()["substeps"]
