@@ -205,6 +205,13 @@ def test_bad_input_is_told_and_leaves_the_scene(arm: Any) -> None:
     assert arm.modifiers["Armature"].show_viewport
 
 
+def test_what_goes_wrong_on_a_frame_is_told(arm: Any) -> None:
+    arm["sinew_amount"] = "much"  # read on every frame, when the bake has begun already
+    with pytest.raises(RuntimeError, match='"sinew_amount" of "Arm" must be a number'):
+        bpy.ops.sinew.bake()
+    assert "must be a number" in job_operator.running.message and "Sinew" not in arm.modifiers
+
+
 def test_amount_can_be_keyframed(arm: Any) -> None:
     assert bpy.ops.sinew.animate_amount() == {"FINISHED"}
     for frame, amount in ((3, 0.0), (FRAMES, 1.0)):

@@ -372,6 +372,12 @@ def test_the_group_that_a_bake_made_goes_with_it_unless_it_was_painted(arm: Any)
     assert "Sinew Follow" in arm.vertex_groups
 
 
+def test_no_group_is_made_where_one_is_chosen(arm: Any) -> None:
+    item().follow_group = "upper"
+    assert bpy.ops.sinew.bake() == {"FINISHED"}
+    assert [group.name for group in arm.vertex_groups] == ["upper", "lower"]
+
+
 def test_a_deleted_character_leaves_nothing_behind(dressed: Any, tmp_path: Path) -> None:
     bpy.ops.sinew.bake()
     bpy.ops.wm.save_mainfile()

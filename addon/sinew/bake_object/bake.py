@@ -16,7 +16,7 @@ from ..core.settings import Settings
 from ..core.shot import Carried, Passenger, Sample, Shot
 from ..core.store import result_names
 from ..scene import playback, sample, setup
-from .body import FOLLOW_GROUP, follow_in_steps, parts_in_steps, sampler_of
+from .body import FOLLOW_GROUP, follow_group, follow_in_steps, parts_in_steps, sampler_of
 from .carried import add_passengers, choices_of
 from .marks import frame_range, marks_of
 from .outer import OuterReader
@@ -52,7 +52,7 @@ class ObjectBake:
             self.previous = _last_complete(ob, existing, target) if existing else ""
             if self.settings.follow_group and self.settings.follow_group not in ob.vertex_groups:
                 sample.refuse_group(ob, self.settings.follow_group)
-            self._made_group = FOLLOW_GROUP not in ob.vertex_groups
+            self._made_group = not follow_group(ob, self.settings)  # it makes one
             self._used = _preview_of(self.settings) if is_preview else self.settings
             self._sampler = sampler_of(ob, self._used)
 

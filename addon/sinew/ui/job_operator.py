@@ -180,7 +180,7 @@ def stop(message: str, *, failed: bool = False) -> None:
     if work.job is not None:
         work.job.cancel()
         work.job.wait(_PATIENCE)
-        message = _kept(work.job, message)
+        message = message if failed else _kept(work.job, message)
     work.abandon()
     if sampling:  # later the artist may have gone on from what was made
         work.discard()
