@@ -11,6 +11,7 @@
 #include "python/errors.h"
 #include "python/types.h"
 
+#include <math.h>
 #include <string.h>
 
 const SnEnergy *sn_energy_by_name(const char *name)
@@ -107,24 +108,34 @@ PyObject *sn_function_apply_detail(PyObject *module, PyObject *arguments)
     return result;
 }
 
+/* weights: on entry what is known of the cage's own vertices, NaN where nothing is. */
 static SnStatus spread_over_cage(SnContext *context, const SnTetMesh *cage, const SnEmbedding *embedding, const double *areas,
                                  const double *surface, double *weights)
 {
     SnStatus status = SN_OK;
-    double *known = NULL;
+    double *known = NULL, *inside = NULL;
     unsigned char *followed = NULL;
     SN_TRY_NEW(context, known, cage->vertex_count, double);
+    SN_TRY_NEW(context, inside, cage->vertex_count, double);
     SN_TRY_NEW(context, followed, cage->vertex_count, unsigned char);
+    memcpy(inside, weights, cage->vertex_count * sizeof *weights);
     memset(weights, 0, cage->vertex_count * sizeof *weights);
     sn_weights_from_surface(cage, embedding, areas, surface, weights, known, followed);
+    for (size_t v = 0; v < cage->vertex_count; v++) {
+        if (!isnan(inside[v]) && !followed[v]) {
+            weights[v] = inside[v];
+            known[v] = 1.0;
+        }
+    }
     SN_TRY(sn_weights_spread(context, cage, known, weights));
 cleanup:
     sn_release(known);
+    sn_release(inside);
     sn_release(followed);
     return status;
 }
 
-/* spread_weights(cage, areas, weights, result) */
+/* spread_weights(cage, areas, weights, inside) */
 PyObject *sn_function_spread_weights(PyObject *module, PyObject *arguments)
 {
     PyObject *cage, *objects[3], *result = NULL;

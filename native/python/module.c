@@ -9,7 +9,8 @@ static PyMethodDef functions[] = {
     {"apply_detail", sn_function_apply_detail, METH_VARARGS,
      "apply_detail(cage, fitted, simulated, input or None, \"linear\" or \"phong\", result): the surface of a simulated cage"},
     {"spread_weights", sn_function_spread_weights, METH_VARARGS,
-     "spread_weights(cage, areas, weights, result): from surface weights, NaN where nothing is painted, to all cage vertices"},
+     "spread_weights(cage, areas, weights, inside): from weights of the surface and of cage vertices, NaN where nothing is "
+     "painted, to all cage vertices"},
     {"set_threads", sn_function_set_threads, METH_O, "set_threads(count): 0 for as many as there are cores"},
     {"info", sn_function_info, METH_NOARGS, "Versions of the module and of the solver in use"},
     {NULL, NULL, 0, NULL},

@@ -60,6 +60,22 @@ def test_a_vertex_painted_free_counts_and_makes_the_bake_stale(arm: Any) -> None
     assert state_now().kind == state.STALE
 
 
+def test_vertices_of_the_cage_are_spread_too(arm: Any) -> None:
+    """Painted in the cage alone: nothing on the mesh."""
+    assert bpy.ops.sinew.build_cage() == {"FINISHED"} and bpy.ops.sinew.make_cage_object() == {"FINISHED"}
+    arm.vertex_groups[GROUP].remove(list(range(len(arm.data.vertices))))
+    cage = bpy.data.objects[item().cage_object]
+    along = np.array([vertex.co.x for vertex in cage.data.vertices])
+    cage.vertex_groups["Sinew Follow"].add([int(along.argmin())], 1.0, "REPLACE")
+    cage.vertex_groups["Sinew Follow"].add([int(along.argmax())], 0.0, "REPLACE")
+    assert bpy.ops.sinew.preview_spread() == {"FINISHED"}
+    shown = weights(arm, "Sinew Spread")
+    assert np.corrcoef([vertex.co.x for vertex in arm.data.vertices], shown)[0, 1] < -0.9
+    assert bpy.ops.sinew.bake() == {"FINISHED"}
+    with Store.open(state.target().root, setup.find_of(arm, bpy.context.scene).bake) as store:
+        assert np.abs(store.constant("follow") - shown).max() < 0.01
+
+
 def test_undo_takes_the_preview_away(arm: Any) -> None:
     bpy.ops.ed.undo_push(message="before")
     assert bpy.ops.sinew.preview_spread() == {"FINISHED"}

@@ -47,3 +47,14 @@ def test_one_painted_value_is_everywhere_and_painted_ones_stay() -> None:
 def test_nothing_painted_is_told() -> None:
     with pytest.raises(BadInput, match="paint a few"):
         spread_weights(REST, TRIANGLES, np.full(len(REST), np.nan), SETTINGS)
+
+
+def test_painted_points_of_the_cage_count_too() -> None:
+    """One in the foot and one in the top, and nothing on the surface."""
+    middle, nothing = REST[:, :2].mean(axis=0), np.full(len(REST), np.nan)
+    points = np.array([[*middle, HEIGHT.min(), 1.0], [*middle, HEIGHT.max(), 0.2]])
+    weights = spread_weights(REST, TRIANGLES, nothing, SETTINGS, inside=points)
+    assert weights.min() >= 0.2 and weights.max() <= 1.0
+    assert np.corrcoef(HEIGHT, weights)[0, 1] < -0.9 and np.ptp(weights) > 0.4
+    nothing[HEIGHT == HEIGHT.max()] = 0.9  # what is painted on the surface stays
+    assert (spread_weights(REST, TRIANGLES, nothing, SETTINGS, inside=points)[HEIGHT == HEIGHT.max()] == 0.9).all()

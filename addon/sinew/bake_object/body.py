@@ -30,12 +30,13 @@ class Body:
     rest: sample.Rest
     weights: Any | None  # (t,) of the follow group; None where there is none
     settings: Settings = dataclasses.field(default_factory=Settings)
+    inside: Any | None = None  # (k, 4) painted points of the cage object, where weights are spread from them too
 
     def follow(self, monitor: Any = None) -> Any:
         """The weights (t,), those of the group, spread if that is wanted, or automatic ones."""
         if self.weights is None:
             return sharpened(_automatic(self.rest))
-        return sharpened(_spread(self.rest, self.weights, self.settings, monitor))
+        return sharpened(_spread(self.rest, self.weights, self.settings, self.inside, monitor))
 
 
 def look_at(name: str, values: dict[str, Any]) -> Body:
@@ -50,11 +51,11 @@ def look_in_steps(name: str, values: dict[str, Any]) -> Steps[Body]:
         group = follow_group(ob, settings)
         if settings.rest_frame is None:
             rest, weights = yield from sample.rest_now(ob, group, unpainted(settings))
-            return Body(rest, weights, settings)
+            return Body(rest, weights, settings, spread_from_inside(rest, settings))
         with sampler_of(ob, settings) as sampler:
             rest = yield from sampler.rest_in_steps()
             weights = (yield from sampler.group_in_steps(group, unpainted(settings))) if group else None
-            return Body(rest, weights, settings)
+            return Body(rest, weights, settings, spread_from_inside(rest, settings))
 
 
 def make_follow_group(name: str, values: dict[str, Any]) -> str:
@@ -120,7 +121,8 @@ def follow_in_steps(
     if group:
         # Read back from the evaluated mesh, also what was just written: the next bake starts from the same bits.
         painted = yield from sampler.group_in_steps(group, unpainted(settings))
-        follow = yield from _in_thread(lambda monitor: _spread(rest, painted, settings, monitor))
+        inside = spread_from_inside(rest, settings)
+        follow = yield from _in_thread(lambda monitor: _spread(rest, painted, settings, inside, monitor))
     return sharpened(follow), made
 
 
@@ -129,12 +131,21 @@ def unpainted(settings: Settings) -> float:
     return float("nan") if settings.spread else 0.0
 
 
-def _spread(rest: sample.Rest, weights: Any, settings: Settings, monitor: Any = None) -> Any:
+def spread_from_inside(rest: sample.Rest, settings: Settings) -> Any | None:
+    """(k, 4) the painted points of the cage object, where weights are spread from them too."""
+    return _inside(rest, settings) if settings.spread and settings.cage_object else None
+
+
+def _inside(rest: sample.Rest, settings: Settings) -> Any:
+    return sample.painted_points(settings.cage_object, FOLLOW_GROUP, rest.matrix)
+
+
+def _spread(rest: sample.Rest, weights: Any, settings: Settings, inside: Any | None, monitor: Any = None) -> Any:
     if not settings.spread:
         return weights
     from ..core.spread import spread_weights  # it needs the native module
 
-    return spread_weights(rest.positions, rest.triangles, weights, settings, monitor)
+    return spread_weights(rest.positions, rest.triangles, weights, settings, monitor, inside)
 
 
 def after_group(settings: Settings) -> str:
@@ -175,7 +186,7 @@ def parts_in_steps(sampler: sample.Sampler, rest: sample.Rest, settings: Setting
     if settings.bone_core > 0.0 and rest.skin is not None:
         painted["bones"] = make_bones(_segments(rest), rest.positions, rest.skin, settings.bone_core)
     if settings.cage_object:
-        painted["inside"] = sample.painted_points(settings.cage_object, FOLLOW_GROUP, rest.matrix)
+        painted["inside"] = _inside(rest, settings)
     values["regions"] = Regions(**painted)
     if not settings.track_group and not settings.rigid_group:
         return values

@@ -12,7 +12,7 @@ from ..core.parts import Parts
 from ..core.settings import Settings
 from ..scene import sample, setup
 from ..scene.sample import Steps
-from .body import Body, follow_group, parts_in_steps, sampler_of, unpainted
+from .body import Body, follow_group, parts_in_steps, sampler_of, spread_from_inside, unpainted
 from .target import sentences
 
 
@@ -32,6 +32,7 @@ def trial_in_steps(name: str, values: dict[str, Any]) -> Steps[TrialInput]:
         with sampler_of(ob, settings) as sampler:
             rest = yield from sampler.rest_in_steps()
             weights = (yield from sampler.group_in_steps(group, unpainted(settings))) if group else None
+            inside = spread_from_inside(rest, settings)
             parts: Parts | None = (yield from parts_in_steps(sampler, rest, settings)).get("parts")
             frames = []
             for frame in trial.candidates(sampler.frame_start, sampler.frame_end, sampler.missing):
@@ -39,7 +40,7 @@ def trial_in_steps(name: str, values: dict[str, Any]) -> Steps[TrialInput]:
                 yield
     seen = np.ones(len(rest.positions), bool) if parts is None else parts.tracked
     different = trial.most_different(rest.positions[seen], [positions[seen] for _, positions in frames])
-    return TrialInput(Body(rest, weights, settings), parts, [frames[index] for index in different])
+    return TrialInput(Body(rest, weights, settings, inside), parts, [frames[index] for index in different])
 
 
 def try_object(name: str, values: dict[str, Any], progress: Any = None) -> trial.Trial:

@@ -59,11 +59,17 @@ def cage_follow(cage: Cage, regions: Regions) -> Floats | None:
     if regions.bones is None and regions.inside is None:
         return None
     follow = np.full(len(cage.vertices), np.nan)
-    for *point, weight in regions.inside if regions.inside is not None else ():
-        follow[np.argmin(np.sum((cage.vertices - point) ** 2, axis=1))] = weight
+    if regions.inside is not None:
+        follow_points(cage, regions.inside, follow)
     if regions.bones is not None:
         _follow_bones(cage, regions.bones, follow)
     return follow
+
+
+def follow_points(cage: Cage, points: Floats, follow: Floats) -> None:
+    """Writes the weights of points (k, 4) at the cage vertices nearest to them."""
+    for *point, weight in points:
+        follow[np.argmin(np.sum((cage.vertices - point) ** 2, axis=1))] = weight
 
 
 def _follow_bones(cage: Cage, bones: Floats, follow: Floats) -> None:

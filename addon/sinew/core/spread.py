@@ -10,27 +10,34 @@ import numpy.typing as npt
 from .cage import build_cage
 from .errors import BadInput
 from .native import module
+from .regions import follow_points
 from .settings import Settings
 from .shown import areas_and_size
 
 Floats = npt.NDArray[np.float64]
 
 
-def spread_weights(rest: Any, triangles: Any, painted: Any, settings: Settings, monitor: Any = None) -> Floats:
-    """Weights (t,) of all vertices from those that are painted: `painted` (t,) is NaN where nothing is. Painted ones
-    stay as they are; the others lie between the smallest and the largest of them."""
+def spread_weights(
+    rest: Any, triangles: Any, painted: Any, settings: Settings, monitor: Any = None, inside: Floats | None = None
+) -> Floats:
+    """Weights (t,) of all vertices from those that are painted: `painted` (t,) is NaN where nothing is; `inside` (k, 4)
+    are points in the flesh and their weights. Painted ones stay as they are; the others lie between the smallest and
+    the largest of all."""
     rest = np.ascontiguousarray(rest, np.float64)
     triangles = np.ascontiguousarray(triangles, np.int32).reshape(-1, 3)
     painted = np.ascontiguousarray(painted, np.float64)
     known = np.isfinite(painted)
-    if not known.any():
+    points = np.zeros((0, 4)) if inside is None else inside
+    if not known.any() and not len(points):
         raise BadInput("No vertex is in the follow group yet, so there is nothing to spread: paint a few.")
     if known.all():
         return painted
     cage = build_cage(rest, triangles, settings.resolution, separate_parts=settings.separate_parts, monitor=monitor)
     areas, size = areas_and_size(rest, triangles)
-    inside = np.empty(len(cage.vertices))
-    module.spread_weights(cage.native, np.maximum(areas, 1e-9 * size**2), painted, inside)
-    carried = cage.interpolate(np.repeat(inside[:, None], 3, axis=1))[:, 0]
-    spread: Floats = np.where(known, painted, np.clip(carried, painted[known].min(), painted[known].max()))
+    weights = np.full(len(cage.vertices), np.nan)
+    follow_points(cage, points, weights)
+    module.spread_weights(cage.native, np.maximum(areas, 1e-9 * size**2), painted, weights)
+    carried = cage.interpolate(np.repeat(weights[:, None], 3, axis=1))[:, 0]
+    given = np.concatenate([painted[known], points[:, 3]])
+    spread: Floats = np.where(known, painted, np.clip(carried, given.min(), given.max()))
     return spread
