@@ -241,8 +241,23 @@ def test_missing_objects_and_other_types_are_named_with_the_closest_mesh() -> No
     scenes.build_two_bone_arm()
     with pytest.raises(SceneError, match='no object "arm".*"Arm"'):
         find_object("arm")
-    with pytest.raises(SceneError, match='"ArmRig" is no mesh but a armature|armature.*"Arm"'):
+    with pytest.raises(SceneError, match='"ArmRig" is no mesh but of type armature.*"Arm"'):
         find_object("ArmRig")
+
+
+def test_a_missing_group_is_answered_with_a_close_one_or_with_those_there_are() -> None:
+    ob = scenes.build_two_bone_arm()
+    with Sampler(ob) as sampler:
+        for name, told in (("uper", 'did you mean "upper"'), ("Nonsense", 'it has "upper", "lower"')):
+            with pytest.raises(SceneError, match=told):
+                sampler.group(name)
+
+
+def test_frames_that_are_all_missing_are_told() -> None:
+    ob = scenes.build_ball(frames=6)
+    with pytest.raises(SceneError, match="All frames are said to be missing"):
+        Sampler(ob, missing=range(1, 7))
+    Sampler(ob, missing=range(1, 6))
 
 
 def test_an_object_in_edit_mode_is_refused() -> None:

@@ -380,6 +380,11 @@ def test_extreme_weights_get_a_hint(tmp_path, follow: float, hint: str) -> None:
     assert any(hint in warning for warning in told["warnings"])
 
 
+def test_a_body_that_its_averages_hold_is_not_said_to_drift(tmp_path) -> None:
+    shot = make_shot(follow=np.zeros(40), settings=Settings(resolution=4, average_regions=3))
+    assert not any("drift" in warning for warning in bake.bake(shot, samples(), tmp_path).report["warnings"])
+
+
 def test_flesh_drawn_back_is_counted_and_told_when_it_is_more_than_a_handful(tmp_path, engine, monkeypatch) -> None:
     for repaired in (2, 6):
         monkeypatch.setattr(engine, "repaired", repaired)

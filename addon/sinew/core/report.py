@@ -197,7 +197,8 @@ def told(report: dict[str, Any]) -> list[str]:
 def _warnings(shot: Shot, report: dict[str, Any], repaired: list[float]) -> list[str]:
     found = []
     animated, inside = shot.settings.follow_animated, shot.regions.bones is not None or shot.regions.inside is not None
-    if not (shot.follow >= 1.0).any() and not animated and not inside:
+    held = inside or shot.settings.average_regions > 0
+    if not (shot.follow >= 1.0).any() and not animated and not held:
         found.append("Nothing is followed exactly, so the whole body may drift: paint some weights of 1.")
     if not (shot.follow < 0.5).any() and not animated:
         found.append("Everything follows the input closely, so there is little to see: paint some weights below 0.5.")

@@ -64,7 +64,7 @@ def find_object(name: str) -> Any:
         close = difflib.get_close_matches(name, meshes, n=1, cutoff=0.0)
         hint = f'did you mean "{close[0]}"?' if close else "the scene has no mesh at all."
         if ob is not None:
-            raise SceneError(f'Object "{name}" is no mesh but a {ob.type.lower()}: {hint}')
+            raise SceneError(f'Object "{name}" is no mesh but of type {ob.type.lower()}: {hint}')
         raise SceneError(f'There is no object "{name}" in scene "{scene.name}": {hint}')
     reason = why_not(ob)
     if reason:
@@ -82,7 +82,7 @@ def why_not(ob: Any) -> str:
             "make a library override, or make it real, and choose a mesh in it"
         )
     if ob.type != "MESH":
-        return f'"{name}" is no mesh but a {ob.type.lower()}: choose a mesh'
+        return f'"{name}" is no mesh but of type {ob.type.lower()}: choose a mesh'
     if ob.mode == "EDIT":
         return f'Object "{name}" is in edit mode: leave it and bake again'
     if ob.library is not None:
@@ -99,8 +99,9 @@ def why_not(ob: Any) -> str:
 def refuse_group(ob: Any, name: str) -> None:
     """Says that there is no such vertex group, and which one may be meant."""
     names = [group.name for group in ob.vertex_groups]
-    close = difflib.get_close_matches(name, names, n=1, cutoff=0.4) or names[:1]
-    hint = f'did you mean "{close[0]}"?' if close else "it has none at all."
+    close = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
+    known = ", ".join(f'"{one}"' for one in names[:5]) + (" and more" if len(names) > 5 else "")
+    hint = f'did you mean "{close[0]}"?' if close else f"it has {known}." if names else "it has none at all."
     raise SceneError(f'Object "{ob.name}" has no vertex group "{name}": {hint}')
 
 
@@ -167,6 +168,8 @@ class Sampler:
             raise SceneError(
                 f"The frame range {self.frame_start} to {self.frame_end} is empty: set frame_start and frame_end."
             )
+        if all(frame in self.missing for frame in range(self.frame_start, self.frame_end + 1)):
+            raise SceneError("All frames are said to be missing: name only the broken ones.")
         self.first_frame = self.frame_start - preroll
         self.count = (self.frame_end - self.first_frame) * samples + 1
         self.frame_rate = scene.render.fps / scene.render.fps_base
