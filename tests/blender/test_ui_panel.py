@@ -164,3 +164,10 @@ def test_the_overlay_is_switched_in_the_panel(item: Any) -> None:
     item.show_cage, item.cage_shape = True, view.FITTED
     assert any("need a bake" in line for line in drawn_all().labels)
     results.wait()
+
+
+def test_frames_that_are_no_frames_are_told_until_they_are_right(item: Any) -> None:
+    item.missing_frames = "3, 5-x"
+    assert item.missing_frames == "" and '"5-x" names no frames' in " ".join(drawn_all().labels)
+    item.missing_frames = "3, 5-6"
+    assert item.missing_frames == "3, 5-6" and "names no frames" not in " ".join(drawn_all().labels)

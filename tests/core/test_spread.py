@@ -56,5 +56,5 @@ def test_painted_points_of_the_cage_count_too() -> None:
     weights = spread_weights(REST, TRIANGLES, nothing, SETTINGS, inside=points)
     assert weights.min() >= 0.2 and weights.max() <= 1.0
     assert np.corrcoef(HEIGHT, weights)[0, 1] < -0.9 and np.ptp(weights) > 0.4
-    nothing[HEIGHT == HEIGHT.max()] = 0.9  # what is painted on the surface stays
-    assert (spread_weights(REST, TRIANGLES, nothing, SETTINGS, inside=points)[HEIGHT == HEIGHT.max()] == 0.9).all()
+    nothing[HEIGHT.max() == HEIGHT] = 0.9  # what is painted on the surface stays
+    assert (spread_weights(REST, TRIANGLES, nothing, SETTINGS, inside=points)[HEIGHT.max() == HEIGHT] == 0.9).all()

@@ -204,6 +204,11 @@ def let_go(message: str, *, failed: bool = False) -> None:
     _show()
 
 
+def tell_failure(object_name: str, message: str) -> None:
+    """Says in the panel of an object what was wrong, without any work."""
+    running.message, running.failed, running.object_name = message, True, object_name
+
+
 def forget_message() -> None:
     """What was said last has been overtaken."""
     running.message, running.failed = "", False

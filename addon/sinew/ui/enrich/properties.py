@@ -113,8 +113,9 @@ def write(item: Any, name: str, value: Any) -> None:
         values["frame_start"] = min(value, settings.frame_start or 0)
     try:
         settings = settings.replace(values)
-    except BadInput:
-        return  # the property's own range lets nothing through that could be wrong here
+    except BadInput as error:  # ranges are the property's own, but frames are written as text
+        job_operator.tell_failure(item.object.name, str(error))
+        return
     job_operator.forget_message()
     entry = dataclasses.replace(entry, settings=settings.changed())
     setup.save_of(item.object, entry, item.id_data)
