@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import scenes
 from inside import bake_here, baked_samples
+from sinew import bake_object
 from sinew.core import fields as core_fields
 from sinew.scene import compat, fields, fingerprint, sample
 
@@ -208,6 +209,8 @@ def test_weights_that_nodes_write_are_followed(tmp_path: Path) -> None:
     value.default_value = 0.25
     with sample.Sampler(ob) as sampler:
         assert np.all(sampler.group("made") == 0.25)
+    seen = bake_object.look_at(ob.name, {"follow_group": "made"}).follow()  # what Show Weights and the cage show
+    assert np.all(seen == 0.25) and ob.modifiers["Armature"].show_viewport
 
 
 def test_a_changed_input_of_nodes_makes_a_bake_stale() -> None:

@@ -280,34 +280,13 @@ class Sampler:
         if name not in self.ob.vertex_groups:
             refuse_group(self.ob, name)
         if unpainted == 0.0 and stack.has_nodes(self.ob, self.place):
-            return (yield from self._group_now(name))  # nodes may write weights, and are no part of the rest mesh
+            return (yield from _group_now(self.ob, name))  # nodes may write weights, and are no part of the rest mesh
         weights = yield from _weights(self.body, [name], unpainted)
         return weights[:, 0].astype(np.float64)
 
     def group_now(self, name: str) -> Floats:
         """Weights (t,) of a vertex group on the current frame at our place, as modifiers and nodes make them there."""
-        return finished(self._group_now(name))
-
-    def _group_now(self, name: str) -> Steps[Floats]:
-        if name not in self.ob.vertex_groups:
-            refuse_group(self.ob, name)
-        mesh = evaluated_mesh(self.ob)
-        weights = np.zeros(len(mesh.vertices), np.float32)
-        attribute = mesh.attributes.get(name)
-        if attribute is not None and attribute.domain == "POINT" and attribute.data_type == "FLOAT":
-            attribute.data.foreach_get("value", weights)
-        else:
-            index = self.ob.vertex_groups[name].index
-            for begin in range(0, len(weights), _VERTICES_A_STEP):
-                # What Blender evaluated may be gone after a step, so it is asked for again.
-                for vertex in evaluated_mesh(self.ob).vertices[begin : begin + _VERTICES_A_STEP]:
-                    for element in vertex.groups:
-                        if element.group == index:
-                            weights[vertex.index] = element.weight
-                yield
-        if not np.isfinite(weights).all():
-            raise SceneError(f'The weights "{name}" of "{self.ob.name}" are not all numbers: check what makes them.')
-        return weights.astype(np.float64)
+        return finished(_group_now(self.ob, name))
 
     def _amount(self) -> float:
         return self._factor(AMOUNT)
@@ -336,11 +315,40 @@ def rest_now(ob: Any, group: str = "", unpainted: float = 0.0) -> Steps[tuple[Re
         local = compat.mesh_positions(mesh)
         subject.check_finite(local, "the rest shape")
         rest = _make_rest(subject, mesh, local, matrix)
+    by_nodes = None
+    if group in ob.vertex_groups and unpainted == 0.0 and stack.has_nodes(ob, subject.place):
+        with stack.hidden_from(ob, subject.place):  # at once: nobody may see the object so
+            by_nodes = finished(_group_now(ob, group))
     names = [bone.name for bone in rest.bones] + ([group] if group in ob.vertex_groups else [])
     weights = yield from _weights(subject, names, unpainted if group in ob.vertex_groups else 0.0)
     followed = weights[:, -1].astype(np.float64) if group in ob.vertex_groups else None
     skin = weights[:, : len(rest.bones)] if rest.bones else None
+    if by_nodes is not None and len(by_nodes) == len(rest.positions):
+        followed = by_nodes
     return dataclasses.replace(rest, skin=skin), followed
+
+
+def _group_now(ob: Any, name: str) -> Steps[Floats]:
+    """Weights (t,) of a vertex group on the mesh as it shows now, as modifiers and nodes make them."""
+    if name not in ob.vertex_groups:
+        refuse_group(ob, name)
+    mesh = evaluated_mesh(ob)
+    weights = np.zeros(len(mesh.vertices), np.float32)
+    attribute = mesh.attributes.get(name)
+    if attribute is not None and attribute.domain == "POINT" and attribute.data_type == "FLOAT":
+        attribute.data.foreach_get("value", weights)
+    else:
+        index = ob.vertex_groups[name].index
+        for begin in range(0, len(weights), _VERTICES_A_STEP):
+            # What Blender evaluated may be gone after a step, so it is asked for again.
+            for vertex in evaluated_mesh(ob).vertices[begin : begin + _VERTICES_A_STEP]:
+                for element in vertex.groups:
+                    if element.group == index:
+                        weights[vertex.index] = element.weight
+            yield
+    if not np.isfinite(weights).all():
+        raise SceneError(f'The weights "{name}" of "{ob.name}" are not all numbers: check what makes them.')
+    return weights.astype(np.float64)
 
 
 def _make_rest(subject: Subject, mesh: Any, local: npt.NDArray[np.float32], matrix: Floats) -> Rest:
