@@ -15,11 +15,9 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "addon")]
 
 import numpy as np  # noqa: E402
 from building import reset_scene  # noqa: E402
-from drawing import BLACK, BLUE, GREEN, GREY, ORANGE, Color, draw, picture, write  # noqa: E402
+from drawing import BLACK, BLUE, GREEN, ORANGE, WIDE, Line, picture, plot  # noqa: E402
 
-WIDE, HIGH = 5.0, 3.0  # of a plot, in units of the scene
 CYCLE = 24  # frames
-Line = tuple[str, Any, Color]  # name, a value for each frame (NaN: none), colour
 
 
 def bar() -> tuple[Any, Any, Any]:
@@ -59,35 +57,6 @@ def bake(frames: Sequence[Any], **settings: Any) -> Any:
         outcome = baking.bake(shot, bridge(source, len(frames)), Path(folder))
         with Store.open(Path(folder), outcome.id) as store:
             return np.array([store.read_result(i)[-4:, 0].mean() for i in range(len(frames))])
-
-
-def plot(left: float, title: str, lines: Sequence[Line]) -> None:
-    """Linear axes, the frame to the right and millimetres upwards."""
-    everything = np.concatenate([values for _, values, _ in lines])
-    low, high = np.nanmin(everything), np.nanmax(everything)
-    count = max(len(values) for _, values, _ in lines)
-
-    def place(frame: float, value: float) -> tuple[float, float]:
-        return left + WIDE * frame / (count - 1), HIGH * float((value - low) / (high - low))
-
-    for value in np.linspace(low, high, 5):
-        y = place(0, value)[1]
-        draw([(left, y), (left + WIDE, y)], GREY, 0.004)
-        write(f"{1000 * value:.0f}", left - 0.25, y, size=0.13)
-    for frame in range(0, count, CYCLE):
-        write(str(frame), place(frame, low)[0], -0.2, size=0.13)
-        draw([place(frame, low), place(frame, high)], GREY, 0.004)
-    for row, (name, values, color) in enumerate(lines):
-        run: list[tuple[float, float]] = []
-        for frame, value in enumerate([*values, np.nan]):
-            if np.isfinite(value):
-                run.append(place(frame, value))
-            else:
-                draw(run, color, 0.014) if len(run) > 1 else None
-                run = []
-        write(name, left + WIDE / 2, HIGH + 0.3 + 0.22 * row, color)
-    write(title, left + WIDE / 2, HIGH + 0.4 + 0.22 * len(lines), BLACK, 0.2)
-    write("frame", left + WIDE / 2, -0.45, size=0.14)
 
 
 def main(arguments: list[str]) -> int:

@@ -1,16 +1,20 @@
-"""Plots drawn by Blender: curves and text on a white ground, seen from above."""
+"""Plots and bodies drawn by Blender: curves, text and meshes on a white ground, seen from above."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import bpy
+import numpy as np
+from building import add_colors, add_mesh
 
 Color = tuple[float, float, float]
 BLUE, ORANGE, GREEN = (0.1, 0.3, 0.8), (0.9, 0.4, 0.05), (0.05, 0.5, 0.1)
 GREY, BLACK = (0.75, 0.75, 0.75), (0.1, 0.1, 0.1)
+WIDE, HIGH = 5.0, 3.0  # of a plot, in units of the scene
+Line = tuple[str, Any, Color]  # name, a value for each frame (NaN: none), colour
 
 
 def material(color: Color) -> Any:
@@ -42,8 +46,57 @@ def draw(points: Sequence[tuple[float, float]], color: Color, width: float) -> N
     add(curve, color)
 
 
-def picture(path: Path, left: float, low: float, wide: float, pixels: tuple[int, int]) -> None:
-    """What lies between `left` and `left + wide`, from `low` upwards."""
+def body(points: Any, triangles: Any, colors: Any, *, smooth: bool = True) -> Any:
+    """A mesh in the picture's own directions: right, up, towards the viewer. `colors` (t,3) or (3,) are linear; they
+    are seen where the picture is `solid`."""
+    ob = add_mesh("body", points, triangles, smooth=smooth)
+    add_colors(ob, "Color", np.broadcast_to(colors, (len(ob.data.vertices), 3)))
+    return ob
+
+
+def plot(
+    left: float,
+    title: str,
+    lines: Sequence[Line],
+    *,
+    low: float = 0.0,
+    every: int = 24,
+    below: str = "frame",
+    label: Callable[[float], str] = lambda value: f"{1000 * value:.0f}",
+    thick: float = 0.014,
+) -> Callable[[float, float], tuple[float, float]]:
+    """Linear axes, the frame to the right, values upwards (in thousandths, unless `label` says otherwise), above `low`.
+    Returns where a frame and a value are in the picture."""
+    everything = np.concatenate([values for _, values, _ in lines])
+    least, most = np.nanmin(everything), np.nanmax(everything)
+    count = max(len(values) for _, values, _ in lines)
+
+    def place(frame: float, value: float) -> tuple[float, float]:
+        return left + WIDE * frame / (count - 1), low + HIGH * float((value - least) / (most - least))
+
+    for value in np.linspace(least, most, 5):
+        y = place(0, value)[1]
+        draw([(left, y), (left + WIDE, y)], GREY, 0.004)
+        write(label(value), left - 0.25, y, size=0.13)
+    for frame in range(0, count, every):
+        write(str(frame), place(frame, least)[0], low - 0.2, size=0.13)
+        draw([place(frame, least), place(frame, most)], GREY, 0.004)
+    for row, (name, values, color) in enumerate(lines):
+        run: list[tuple[float, float]] = []
+        for frame, value in enumerate([*values, np.nan]):
+            if np.isfinite(value):
+                run.append(place(frame, value))
+            else:
+                draw(run, color, thick) if len(run) > 1 else None
+                run = []
+        write(name, left + WIDE / 2, low + HIGH + 0.3 + 0.22 * row, color)
+    write(title, left + WIDE / 2, low + HIGH + 0.4 + 0.22 * len(lines), BLACK, 0.2)
+    write(below, left + WIDE / 2, low - 0.45, size=0.14)
+    return place
+
+
+def picture(path: Path, left: float, low: float, wide: float, pixels: tuple[int, int], *, solid: bool = False) -> None:
+    """What lies between `left` and `left + wide`, from `low` upwards. `solid`: bodies are lit and in their colours."""
     scene = bpy.context.scene
     camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
     camera.data.type, camera.data.ortho_scale = "ORTHO", wide
@@ -51,9 +104,25 @@ def picture(path: Path, left: float, low: float, wide: float, pixels: tuple[int,
     scene.collection.objects.link(camera)
     scene.camera, scene.render.engine = camera, "BLENDER_WORKBENCH"
     scene.display.shading.light, scene.display.shading.color_type = "FLAT", "MATERIAL"
+    if solid:
+        color_curves()
+        scene.display.shading.light, scene.display.shading.color_type = "STUDIO", "VERTEX"
+        scene.display.shading.studio_light = "paint.sl"  # soft and bright
     scene.world = bpy.data.worlds.new("White")
     scene.world.color = (1.0, 1.0, 1.0)
     scene.view_settings.view_transform = "Standard"
     scene.render.resolution_x, scene.render.resolution_y = pixels
+    scene.render.dither_intensity = 0.0  # a plain ground makes a small file
+    scene.render.image_settings.color_mode, scene.render.image_settings.compression = "RGB", 100
     scene.render.filepath = str(path)
     bpy.ops.render.render(write_still=True)
+
+
+def color_curves() -> None:
+    """Where vertex colours are shown, text and lines have none: makes meshes of them, in their materials' colours."""
+    for ob in [ob for ob in bpy.data.objects if ob.type in ("FONT", "CURVE")]:
+        mesh = bpy.data.meshes.new_from_object(ob)
+        colored = bpy.data.objects.new("text", mesh)
+        bpy.context.scene.collection.objects.link(colored)
+        add_colors(colored, "Color", np.tile(ob.active_material.diffuse_color[:3], (len(mesh.vertices), 1)))
+        bpy.data.objects.remove(ob)

@@ -38,6 +38,15 @@ def heat_colors(values: np.ndarray) -> np.ndarray:
     return to_linear(np.stack([np.interp(values, HEAT_AT, HEAT[:, k]) for k in range(3)], axis=-1))
 
 
+def axes(turn: float, tilt: float) -> np.ndarray:
+    """Right, up and towards the camera (3,3) in the world, degrees. turn 0 looks at the front (from -Y), 90 at the left
+    side (from +X)."""
+    turn, tilt = radians(turn), radians(tilt)
+    right = np.array((np.cos(turn), np.sin(turn), 0.0))
+    back = np.cos(tilt) * np.array((np.sin(turn), -np.cos(turn), 0.0)) + np.sin(tilt) * np.array((0, 0, 1.0))
+    return np.stack([right, np.cross(back, right), back])
+
+
 @dataclass(frozen=True)
 class Frame:
     """World positions (t,3), with our modifier off and on."""
@@ -146,7 +155,8 @@ class Stage:
         self.ob, self.columns, self.cell = ob, list(columns), cell
         self.scene = bpy.data.scenes.new("Stage")
         self.owned: list[Any] = []
-        self._axes(radians(turn), radians(tilt))
+        self.right, self.up, back = axes(turn, tilt)
+        self.look, self.ahead = -back, np.cross((0, 0, 1.0), self.right)
         self._survey(frames)
         self._camera(samples, header, legend)
         self._copies(frames[0])
@@ -158,14 +168,6 @@ class Stage:
             self._legend()
 
     # -- set-up
-
-    def _axes(self, turn: float, tilt: float) -> None:
-        """Camera axes in the world. turn 0 looks at the front (from -Y), 90 at the left side (from +X)."""
-        ahead = np.array((-np.sin(turn), np.cos(turn), 0.0))
-        self.right = np.array((np.cos(turn), np.sin(turn), 0.0))
-        self.look = np.cos(tilt) * ahead - np.sin(tilt) * np.array((0, 0, 1.0))
-        self.up = np.cross(self.right, self.look)
-        self.ahead = ahead
 
     def _survey(self, frames: Sequence[int]) -> None:
         """One pass over the input: size, ground, path of the follow shot, room that a cell needs, largest motion."""

@@ -190,23 +190,9 @@ def draw_picture(
             off = np.linalg.norm(found[method] - true, axis=1)
             draw_mouth(head, judged, found[method], off, (3.6 * column, low, 0.0))
             drawing.write(f"{errors(found[method], true, judged)[0]:.1f} mm rms", 3.6 * column, low - 1.9, size=0.3)
-    darken_texts()
-    shading = bpy.context.scene.display.shading
     width = 3.6 * (len(methods) + 1) + 2.2
     height = 4.0 * len(completed) + 0.9
-    drawing.picture(path, -4.0, 2.6 - height, width, (1400, int(1400 * height / width)))
-    shading.light, shading.color_type = "STUDIO", "VERTEX"
-    bpy.ops.render.render(write_still=True)
-
-
-def darken_texts() -> None:
-    """Where vertex colours are shown, text has none."""
-    for ob in [ob for ob in bpy.data.objects if ob.type == "FONT"]:
-        mesh = bpy.data.meshes.new_from_object(ob)
-        text = bpy.data.objects.new("text", mesh)
-        bpy.context.scene.collection.objects.link(text)
-        add_colors(text, "Color", np.zeros((len(mesh.vertices), 3)))
-        bpy.data.objects.remove(ob)
+    drawing.picture(path, -4.0, 2.6 - height, width, (1400, int(1400 * height / width)), solid=True)
 
 
 def write_tables(rows: list[dict[str, Any]]) -> None:
