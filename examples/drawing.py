@@ -36,13 +36,13 @@ def write(text: str, x: float, y: float, color: Color = BLACK, size: float = 0.1
     add(curve, color)
 
 
-def draw(points: Sequence[tuple[float, float]], color: Color, width: float) -> None:
+def draw(points: Sequence[tuple[float, float]], color: Color, width: float, above: float = 0.0) -> None:
     curve = bpy.data.curves.new("line", "CURVE")
     curve.dimensions, curve.bevel_depth = "3D", width
     spline = curve.splines.new("POLY")
     spline.points.add(len(points) - 1)
     for point, (x, y) in zip(spline.points, points, strict=True):
-        point.co = (x, y, -0.1 if color == GREY else 0.0, 1.0)
+        point.co = (x, y, -0.1 if color == GREY else above, 1.0)
     add(curve, color)
 
 
@@ -62,11 +62,12 @@ def plot(
     low: float = 0.0,
     every: int = 24,
     below: str = "frame",
+    unit: float = 1.0,
     label: Callable[[float], str] = lambda value: f"{1000 * value:.0f}",
-    thick: float = 0.014,
+    thick: Sequence[float] = (),
 ) -> Callable[[float, float], tuple[float, float]]:
-    """Linear axes, the frame to the right, values upwards (in thousandths, unless `label` says otherwise), above `low`.
-    Returns where a frame and a value are in the picture."""
+    """Linear axes, the frame times `unit` to the right, values upwards (in thousandths, unless `label` says otherwise),
+    above `low`; later lines lie on earlier ones. Returns where a frame and a value are in the picture."""
     everything = np.concatenate([values for _, values, _ in lines])
     least, most = np.nanmin(everything), np.nanmax(everything)
     count = max(len(values) for _, values, _ in lines)
@@ -79,7 +80,7 @@ def plot(
         draw([(left, y), (left + WIDE, y)], GREY, 0.004)
         write(label(value), left - 0.25, y, size=0.13)
     for frame in range(0, count, every):
-        write(str(frame), place(frame, least)[0], low - 0.2, size=0.13)
+        write(f"{unit * frame:g}", place(frame, least)[0], low - 0.2, size=0.13)
         draw([place(frame, least), place(frame, most)], GREY, 0.004)
     for row, (name, values, color) in enumerate(lines):
         run: list[tuple[float, float]] = []
@@ -87,7 +88,8 @@ def plot(
             if np.isfinite(value):
                 run.append(place(frame, value))
             else:
-                draw(run, color, thick) if len(run) > 1 else None
+                if len(run) > 1:
+                    draw(run, color, thick[row] if thick else 0.014, 0.1 * row)
                 run = []
         write(name, left + WIDE / 2, low + HIGH + 0.3 + 0.22 * row, color)
     write(title, left + WIDE / 2, low + HIGH + 0.4 + 0.22 * len(lines), BLACK, 0.2)
