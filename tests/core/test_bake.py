@@ -469,3 +469,10 @@ def test_a_folder_can_be_played_as_soon_as_all_samples_are_taken(tmp_path, engin
     outcome = bake.bake(make_shot(), samples(), tmp_path, ready=ready)
     assert len(seen) == 1 and all(seen[0][1:]) and seen[0][0] < COUNT
     assert outcome.folder.is_dir()
+
+
+@pytest.mark.parametrize(("averages", "told"), [(0, True), (4, False)])
+def test_a_body_that_nothing_holds_is_told_unless_averages_hold_it(tmp_path, averages: int, told: bool) -> None:
+    shot = make_shot(follow=np.zeros(len(REST)), settings=Settings(average_regions=averages))
+    outcome = bake.bake(shot, samples(), tmp_path)
+    assert any("may drift" in warning for warning in outcome.report["warnings"]) == told
