@@ -44,7 +44,8 @@ def main(arguments: list[str]) -> int:
             settings = Settings().replace({**values, "follow_after": follow_after})
             outcome = remake.remake(baked.folder.parent, baked.id, settings)
             playback.play_file(ob, outcome.folder / "result.pc2")
-            cells = [close_up.render(frame, Path(folder) / "cell.png") for frame in FRAMES]
+            titles = dict.fromkeys(FRAMES, "") | {FRAMES[-1]: f"Follow After {follow_after:g}"}
+            cells = [close_up.render(frame, Path(folder) / "cell.png", title) for frame, title in titles.items()]
             columns.append(np.concatenate(cells))
         pictures.write_picture(Path(arguments[0]).resolve(), np.concatenate(columns, axis=1))
     seconds = time.monotonic() - start

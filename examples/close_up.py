@@ -9,6 +9,8 @@ import bpy
 import numpy as np
 import pictures
 import scenes
+from building import add_colors
+from stage import INK
 
 
 def build(frame_start: int, frame_end: int, resolution: tuple[int, int]) -> Any:
@@ -23,12 +25,35 @@ def build(frame_start: int, frame_end: int, resolution: tuple[int, int]) -> Any:
     scene.world = bpy.data.worlds.new("Sky")
     scene.world.color = (0.66, 0.76, 0.88)
     scene.display.shading.light = "STUDIO"
+    scene.display.shading.studio_light = "paint.sl"  # soft and bright
+    scene.view_settings.view_transform = "Standard"
+    scene.render.dither_intensity = 0.0  # smaller files
     return ob
 
 
-def render(frame: int, path: Path) -> np.ndarray:
+def render(frame: int, path: Path, title: str = "") -> np.ndarray:
     scene = bpy.context.scene
     scene.frame_set(frame)
+    text = add_title(title) if title else None
     scene.render.filepath = str(path)
     bpy.ops.render.render(write_still=True)
+    if text is not None:
+        bpy.data.objects.remove(text)
     return pictures.read_picture(path)
+
+
+def add_title(title: str) -> Any:
+    """Text in the lower left corner of the picture, a metre before the camera."""
+    scene = bpy.context.scene
+    camera, render = scene.camera, scene.render
+    curve = bpy.data.curves.new("Title", "FONT")
+    wide = camera.data.sensor_width / camera.data.lens
+    curve.body, curve.size, curve.align_y = title, 0.065 * wide, "BOTTOM"
+    holder = bpy.data.objects.new("Title", curve)
+    text = bpy.data.objects.new("Title", bpy.data.meshes.new_from_object(holder))
+    bpy.data.objects.remove(holder)
+    add_colors(text, "Color", np.tile(INK, (len(text.data.vertices), 1)))
+    scene.collection.objects.link(text)
+    high = wide * render.resolution_y / render.resolution_x
+    text.parent, text.location = camera, ((camera.data.shift_x - 0.47) * wide, -0.47 * high, -1.0)
+    return text

@@ -2,8 +2,8 @@
 
     python examples/dials.py OUT.png [resolution]
 
-The picture shows, from left to right, the input, the default bake, limp ears (Keep Pose painted away), a firm trunk
-(stiffness painted times 20), and wind from the side.
+The picture shows, from left to right, the input, the bake as it comes, limp ears (Keep Pose painted away), a firm trunk
+(stiffness painted times 20), wind from the side, and a vortex around the body.
 """
 
 from __future__ import annotations
@@ -23,17 +23,18 @@ import pictures  # noqa: E402
 
 FRAMES = (98, 105)
 PLAIN = {"jiggle": 1.6, "amount": 1.0, "keep_pose_group": "", "stiffness_group": ""}
-DIALS: tuple[dict[str, Any], ...] = (
-    {"amount": 0.0},
-    {},
-    {"keep_pose_group": "ears", "keep_pose_painted": 0.0},
-    {"stiffness_group": "trunk", "stiffness_painted": 20.0},
-    {"wind": 25.0},
-)
+DIALS: dict[str, dict[str, Any]] = {
+    "input": {"amount": 0.0},
+    "as it comes": {},
+    "limp ears": {"keep_pose_group": "ears", "keep_pose_painted": 0.0},
+    "firm trunk": {"stiffness_group": "trunk", "stiffness_painted": 20.0},
+    "wind": {"field": ("WIND", 25.0)},
+    "vortex": {"field": ("VORTEX", 20.0)},
+}
 
 
-def add_group(ob: Any, name: str, bones: str) -> None:
-    """A vertex group of all that the bones of that name carry."""
+def add_group(ob: Any, name: str, bones: str | tuple[str, ...]) -> None:
+    """A vertex group of all that the bones whose names begin so carry."""
     wanted = {group.index for group in ob.vertex_groups if group.name.startswith(bones)}
     carried = [
         vertex.index
@@ -43,12 +44,13 @@ def add_group(ob: Any, name: str, bones: str) -> None:
     ob.vertex_groups.new(name=name).add(carried, 1.0, "REPLACE")
 
 
-def blow(strength: float) -> Any:
-    """Wind across the picture."""
-    bpy.ops.object.effector_add(type="WIND", location=(-3.0, -1.0, 1.0), rotation=(0.0, np.pi / 2, 0.6))
-    wind = bpy.context.object
-    wind.field.strength, wind.hide_render = strength, True
-    return wind
+def blow(kind: str, strength: float) -> Any:
+    """Wind across the picture, or a vortex that turns about the middle of the body."""
+    turn = (0.0, np.pi / 2, 0.6) if kind == "WIND" else (0.0, 0.0, 0.0)
+    bpy.ops.object.effector_add(type=kind, location=(0.0, 0.0, 0.0), rotation=turn)
+    field = bpy.context.object
+    field.field.strength, field.hide_render = strength, True
+    return field
 
 
 def main(arguments: list[str]) -> int:
@@ -64,13 +66,15 @@ def main(arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         blend = Path(folder) / "calf.blend"
         bpy.ops.wm.save_as_mainfile(filepath=str(blend))
-        for dial in DIALS:
+        for title, dial in DIALS.items():
             values = {**PLAIN, "resolution": int(arguments[1]) if len(arguments) > 1 else 0, **dial}
-            wind = blow(values.pop("wind")) if "wind" in values else None
+            field = blow(*values.pop("field")) if "field" in values else None
             bake_object.bake_object(ob.name, values, bake_object.Target(blend))
-            columns.append(np.concatenate([close_up.render(frame, Path(folder) / "cell.png") for frame in FRAMES]))
-            if wind is not None:
-                bpy.data.objects.remove(wind)
+            titles = dict.fromkeys(FRAMES, "") | {FRAMES[-1]: title}
+            cells = [close_up.render(frame, Path(folder) / "cell.png", name) for frame, name in titles.items()]
+            columns.append(np.concatenate(cells))
+            if field is not None:
+                bpy.data.objects.remove(field)
         pictures.write_picture(Path(arguments[0]).resolve(), np.concatenate(columns, axis=1))
     print(arguments[0])
     return 0
