@@ -61,7 +61,8 @@ def main(arguments: list[str]) -> int:
         off = {frame: float(sample(ob, frame).added.max()) for frame in range(70, 119)}
         for shown in (False, True):
             ob.modifiers["Sinew"].show_viewport = ob.modifiers["Sinew"].show_render = shown
-            cells = [close_up.render(f, Path(folder) / "cell.png", f"{f}: {t}" if shown else "") for f, t in SHOWN.items()]
+            titles = {frame: f"{frame}: {title}" if shown else "" for frame, title in SHOWN.items()}
+            cells = [close_up.render(frame, Path(folder) / "cell.png", title) for frame, title in titles.items()]
             rows.append(np.concatenate(cells, axis=1))
         pictures.write_picture(Path(arguments[0]).resolve(), np.concatenate(rows))
     for frame, title in SHOWN.items():

@@ -21,7 +21,7 @@ import close_up  # noqa: E402
 import numpy as np  # noqa: E402
 import pictures  # noqa: E402
 
-FRAMES = (98, 105)
+FRAMES = (105, 120)
 PLAIN = {"jiggle": 1.6, "amount": 1.0, "keep_pose_group": "", "stiffness_group": ""}
 DIALS: dict[str, dict[str, Any]] = {
     "input": {"amount": 0.0},
@@ -29,7 +29,7 @@ DIALS: dict[str, dict[str, Any]] = {
     "limp ears": {"keep_pose_group": "ears", "keep_pose_painted": 0.0},
     "firm trunk": {"stiffness_group": "trunk", "stiffness_painted": 20.0},
     "wind": {"field": ("WIND", 25.0)},
-    "vortex": {"field": ("VORTEX", 20.0)},
+    "vortex": {"field": ("VORTEX", 5.0)},
 }
 
 
