@@ -1,6 +1,6 @@
 """Both meshers' cages around the example character, cut open to show the tets inside.
 
-    python cages.py OUT.png [RESOLUTION]
+    python examples/cages.py OUT.png [resolution]
 """
 
 from __future__ import annotations
@@ -9,12 +9,15 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import bpy
-import numpy as np
-import scenes
-from sinew.core.cage import Cage, build_cage
-from sinew.core.gmsh import tets as measures
-from sinew.scene import shape
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "addon")]
+
+import bpy  # noqa: E402
+import numpy as np  # noqa: E402
+import scenes  # noqa: E402
+from sinew.core.cage import Cage, build_cage  # noqa: E402
+from sinew.core.gmsh import tets as measures  # noqa: E402
+from sinew.scene import shape  # noqa: E402
 
 SKIN, CUT, EDGES, INK = (0.42, 0.62, 0.80, 1.0), (0.95, 0.62, 0.30, 1.0), (0.05, 0.08, 0.12, 1.0), (0.1, 0.1, 0.1, 1.0)
 SIZE = (1400, 560)
@@ -68,6 +71,8 @@ def show(out: Path, width: float, middle: Any) -> None:
     scene.display.shading.show_backface_culling = False
     scene.view_settings.view_transform = "Standard"
     scene.render.resolution_x, scene.render.resolution_y, scene.render.resolution_percentage = *SIZE, 100
+    scene.render.dither_intensity = 0.0  # a plain ground makes a small file
+    scene.render.image_settings.color_mode, scene.render.image_settings.compression = "RGB", 100
     scene.render.filepath = str(out)
     bpy.ops.render.render(write_still=True)
 

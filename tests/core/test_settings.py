@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 
 import pytest
 from sinew.core.errors import BadInput
@@ -60,3 +61,8 @@ def test_every_setting_is_described() -> None:
     for field, line in zip(dataclasses.fields(Settings), text, strict=True):
         assert line.startswith(field.name + "=")
         assert len(field.metadata["description"]) > 10
+
+
+def test_every_setting_is_in_the_readme() -> None:
+    readme = (Path(__file__).resolve().parents[2] / "README.md").read_text()
+    assert not [field.name for field in dataclasses.fields(Settings) if f"`{field.name}`" not in readme]
