@@ -230,6 +230,7 @@ class Stage:
         render.image_settings.file_format = "PNG"
         render.image_settings.color_mode = "RGB"
         render.film_transparent = False
+        render.dither_intensity = 0.0  # plain grounds make small files
         scene.view_settings.view_transform = "Standard"
         scene.display.render_aa = samples
         shading = scene.display.shading
