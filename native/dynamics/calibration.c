@@ -17,6 +17,7 @@
 #define SOFT_RINGS 2
 #define SOFT_MIN_VERTICES 6 /* smaller ones are noise of the lattice */
 #define MODULUS_ROUNDS 3
+#define HALF (0.5 - 1e-9) /* what is painted exactly 1/2 counts as held, whatever rounding did to it */
 /* Refining changes a modulus by these factors at most. Where the drive alone would swing as fast as Jiggle, flesh still needs its
    stiffness, or it folds. */
 #define MODULUS_LOWER 0.5
@@ -30,7 +31,7 @@
 typedef struct Calibration {
     const SnTetMesh *mesh;
     const double *mass;
-    double poisson;
+    double poisson, density;
     const double *firmness; /* tets, or null: factor of the modulus, within a region too */
     double *sag;            /* vertices x 3 directions x 3 components */
     double *sag_length;     /* vertices */
@@ -42,6 +43,7 @@ typedef struct Calibration {
     int32_t *region;        /* tets: UNHELD, MAIN, then one number for each soft part */
     int32_t *vertex_region; /* vertices, the same */
     double *modulus;        /* tets: Young's modulus over (2πJ)² */
+    double *strain;         /* tets: of its region, at unit modulus, under a unit acceleration */
     double *first_modulus;  /* tets: the same before refining */
 } Calibration;
 
@@ -121,6 +123,20 @@ static double quotient(const Calibration *c)
     return squared > 0.0 ? along / squared : 0.0;
 }
 
+/* Strain of the marked vertices' flesh, root of its mean square: at unit modulus its energy is the work of the load. */
+static double mean_strain(const Calibration *c)
+{
+    double work = 0.0, volume = 0.0;
+    for (size_t v = 0; v < c->mesh->vertex_count; v++) {
+        if (c->marked[v]) {
+            const double *y = c->sag + 9 * v;
+            work += c->mass[v] * (y[0] + y[4] + y[8]) / 3.0;
+            volume += c->mass[v] / c->density;
+        }
+    }
+    return volume > 0.0 ? sqrt(fmax(work, 0.0) / volume) : 0.0;
+}
+
 /* Labels connected components (through tets) of the vertices with wanted[v] == value. Returns their number. */
 static int32_t label_components(Calibration *c, const unsigned char *wanted, unsigned char value)
 {
@@ -172,13 +188,14 @@ static void grow_marked(Calibration *c, const unsigned char *held)
 }
 
 /* The marked vertices and the tets at them become a region. */
-static void assign_marked(Calibration *c, int32_t region, double modulus)
+static void assign_marked(Calibration *c, int32_t region, double modulus, double strain)
 {
     for (size_t e = 0; e < c->mesh->tet_count; e++) {
         const int32_t *tet = c->mesh->tets + 4 * e;
         if (c->marked[tet[0]] || c->marked[tet[1]] || c->marked[tet[2]] || c->marked[tet[3]]) {
             c->region[e] = region;
             c->modulus[e] = modulus;
+            c->strain[e] = strain;
         }
     }
     for (size_t v = 0; v < c->mesh->vertex_count; v++) {
@@ -286,7 +303,7 @@ static SnStatus calibrate_unheld(SnContext *context, Calibration *c, const unsig
             mass += c->marked[v] ? c->mass[v] : 0.0;
         }
         SN_TRY(free_frequency(context, c, &frequency));
-        assign_marked(c, UNHELD, 1.0 / frequency);
+        assign_marked(c, UNHELD, 1.0 / frequency, 0.0);
         (*unheld)++;
         if (mass > *largest_mass) {
             *largest_mass = mass;
@@ -329,7 +346,7 @@ static SnStatus calibrate_soft(SnContext *context, Calibration *c, const unsigne
         SN_TRY(solve_sag(context, c));
         double frequency = quotient(c);
         if (frequency > 0.0) {
-            assign_marked(c, ++*soft_regions, 1.0 / frequency);
+            assign_marked(c, ++*soft_regions, 1.0 / frequency, mean_strain(c));
         }
     }
 cleanup:
@@ -476,13 +493,14 @@ cleanup:
     return status;
 }
 
-SnStatus sn_calibration_run(SnContext *context, const SnTetMesh *mesh, double poisson, const double *firmness, const double *mass,
-                            const double *weights, const double *drive, const unsigned char *followed, double *unit_frequency,
-                            double *main_frequency, int *region_count)
+SnStatus sn_calibration_run(SnContext *context, const SnTetMesh *mesh, double poisson, double density, const double *firmness,
+                            const double *mass, const double *weights, const double *drive, const unsigned char *followed,
+                            double *unit_frequency, double *unit_strain, double *main_frequency, int *region_count)
 {
     SnStatus status = SN_OK;
     size_t n = mesh->vertex_count;
-    Calibration c = {.mesh = mesh, .mass = mass, .poisson = poisson, .firmness = firmness, .modulus = unit_frequency};
+    Calibration c = {.mesh = mesh, .mass = mass, .poisson = poisson, .density = density, .firmness = firmness, .modulus = unit_frequency,
+                     .strain = unit_strain};
     unsigned char *held = NULL, *whole = NULL, *soft = NULL;
     double largest_mass = 0.0, moving_mass = 0.0;
     int unheld = 0;
@@ -501,7 +519,7 @@ SnStatus sn_calibration_run(SnContext *context, const SnTetMesh *mesh, double po
     SN_TRY_NEW(context, whole, n, unsigned char);
     SN_TRY_NEW(context, soft, n, unsigned char);
     for (size_t v = 0; v < n; v++) {
-        held[v] = weights[v] >= 0.5;
+        held[v] = weights[v] >= HALF;
     }
     SN_TRY(sn_assembly_init(context, n, mesh->tet_count, mesh->tets, whole, &c.topology));
     SN_TRY(calibrate_unheld(context, &c, held, whole, &largest_mass, main_frequency, &unheld));
@@ -526,10 +544,11 @@ SnStatus sn_calibration_run(SnContext *context, const SnTetMesh *mesh, double po
         if (moving_mass >= largest_mass) {
             *main_frequency = frequency;
         }
+        double strain = mean_strain(&c);
         for (size_t v = 0; v < n; v++) {
             c.marked[v] = !whole[v];
         }
-        assign_marked(&c, MAIN, 1.0 / frequency);
+        assign_marked(&c, MAIN, 1.0 / frequency, strain);
         SN_TRY(calibrate_soft(context, &c, held, soft, &soft_regions));
         memcpy(c.first_modulus, c.modulus, mesh->tet_count * sizeof *c.modulus);
         SN_TRY(refine(context, &c, drive, followed, soft_regions));

@@ -10,9 +10,10 @@
    over mass and (2πJ)²; infinite drive is `followed`. What drives the flesh also speeds up its swing, so the modulus is chosen
    with it in place: the swing that is seen has the frequency J.
    Parts that give way much more than the rest (an ear on a belly) and parts that nothing holds are regions of their own.
-   `main_frequency` is that of the region with most mass, without its drive. `region_count` counts them. */
-SnStatus sn_calibration_run(SnContext *context, const SnTetMesh *mesh, double poisson, const double *firmness, const double *mass,
-                            const double *weights, const double *drive, const unsigned char *followed, double *unit_frequency,
-                            double *main_frequency, int *region_count);
+   `main_frequency` is that of the region with most mass, without its drive. `region_count` counts them.
+   `unit_strain` (tets): the strain of its region, root of its mean square, under an acceleration of 1 m/s², with that modulus. */
+SnStatus sn_calibration_run(SnContext *context, const SnTetMesh *mesh, double poisson, double density, const double *firmness,
+                            const double *mass, const double *weights, const double *drive, const unsigned char *followed,
+                            double *unit_frequency, double *unit_strain, double *main_frequency, int *region_count);
 
 #endif

@@ -7,20 +7,83 @@
 #include <math.h>
 #include <string.h>
 
-void sn_weights_from_surface(const SnTetMesh *cage, const SnEmbedding *embedding, const double *areas, const double *surface,
-                             double *weights, double *known, unsigned char *followed)
+#define LEAST_SHARE 1e-6 /* of a corner in a surface vertex: less does not move it */
+
+/* Whether a tet holds the surface vertex that is bound to `own` with these shares: all its corners that move the vertex. A vertex on
+   a face, an edge or a corner lies in all the tets around that, whichever of them it is bound to. */
+static int holds(const int32_t *tet, const int32_t *own, const double shares[4])
+{
+    for (int i = 0; i < 4; i++) {
+        if (fabs(shares[i]) > LEAST_SHARE && own[i] != tet[0] && own[i] != tet[1] && own[i] != tet[2] && own[i] != tet[3]) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* The corner by which a surface vertex is found. */
+static int32_t first_corner(const int32_t *own, const double shares[4])
+{
+    int i = 0;
+    while (i < 3 && !(fabs(shares[i]) > LEAST_SHARE)) {
+        i++;
+    }
+    return own[i];
+}
+
+/* Marks the corners of all tets that hold a surface vertex of weight 1. */
+static SnStatus find_followed(SnContext *context, const SnTetMesh *cage, const SnEmbedding *embedding, const double *surface,
+                              unsigned char *followed)
+{
+    SnStatus status = SN_OK;
+    int32_t *first = NULL, *next = NULL; /* the surface vertices that are found by each corner */
+    SN_TRY_NEW(context, first, cage->vertex_count, int32_t);
+    SN_TRY_NEW(context, next, embedding->vertex_count, int32_t);
+    for (size_t v = 0; v < cage->vertex_count; v++) {
+        first[v] = -1;
+    }
+    for (size_t s = 0; s < embedding->vertex_count; s++) {
+        if (surface[s] >= SN_WEIGHT_EXACT) {
+            int32_t *head = first + first_corner(cage->tets + 4 * (size_t)embedding->tets[s], embedding->weights + 4 * s);
+            next[s] = *head;
+            *head = (int32_t)s;
+        }
+    }
+    for (size_t e = 0; e < cage->tet_count; e++) {
+        const int32_t *tet = cage->tets + 4 * e;
+        int held = 0;
+        for (int corner = 0; corner < 4; corner++) {
+            for (int32_t s = first[tet[corner]]; s >= 0 && !held; s = next[s]) {
+                held = holds(tet, cage->tets + 4 * (size_t)embedding->tets[s], embedding->weights + 4 * (size_t)s);
+            }
+        }
+        for (int corner = 0; corner < 4 && held; corner++) {
+            followed[tet[corner]] = 1;
+        }
+    }
+cleanup:
+    sn_release(first);
+    sn_release(next);
+    return status;
+}
+
+SnStatus sn_weights_from_surface(SnContext *context, const SnTetMesh *cage, const SnEmbedding *embedding, const double *areas,
+                                 const double *surface, double *weights, double *known, unsigned char *followed)
 {
     for (size_t s = 0; s < embedding->vertex_count; s++) {
         const int32_t *tet = cage->tets + 4 * (size_t)embedding->tets[s];
         for (size_t i = 0; i < 4 && !isnan(surface[s]); i++) {
-            weights[tet[i]] += areas[s] * surface[s];
-            known[tet[i]] += areas[s];
-            followed[tet[i]] |= surface[s] >= SN_WEIGHT_EXACT;
+            double share = embedding->weights[4 * s + i];
+            if (share > LEAST_SHARE) {
+                weights[tet[i]] += areas[s] * share * surface[s];
+                known[tet[i]] += areas[s] * share;
+            }
         }
     }
     for (size_t v = 0; v < cage->vertex_count; v++) {
         weights[v] = known[v] > 0.0 ? fmin(fmax(weights[v] / known[v], 0.0), 1.0) : 0.0;
     }
+    return find_followed(context, cage, embedding, surface, followed);
 }
 
 /* The graph Laplacian on the pattern of the unknowns, and what the known neighbours add to the right side (x of size x 3). */
@@ -59,7 +122,7 @@ SnStatus sn_weights_of_region(SnContext *context, const SnTetMesh *cage, const S
     SN_TRY_NEW(context, known, cage->vertex_count, double);
     SN_TRY_NEW(context, followed, cage->vertex_count, unsigned char);
     memset(vertices, 0, cage->vertex_count * sizeof *vertices);
-    sn_weights_from_surface(cage, embedding, areas, surface, vertices, known, followed);
+    SN_TRY(sn_weights_from_surface(context, cage, embedding, areas, surface, vertices, known, followed));
     SN_TRY(sn_weights_spread(context, cage, known, vertices));
     for (size_t e = 0; e < cage->tet_count; e++) {
         const int32_t *tet = cage->tets + 4 * e;

@@ -6,11 +6,11 @@
 
 #define SN_WEIGHT_EXACT 0.9999 /* a surface weight from here on is 1 */
 
-/* weights (cage vertices): area-weighted mean of the surface vertices in the tets around each cage vertex. known (cage vertices): their
-   area, 0 where there is none. followed (cage vertices): whether one of them has weight 1. `surface` (surface vertices) may hold NaN
-   where nothing is painted. All three outputs must come zeroed. */
-void sn_weights_from_surface(const SnTetMesh *cage, const SnEmbedding *embedding, const double *areas, const double *surface,
-                             double *weights, double *known, unsigned char *followed);
+/* weights (cage vertices): mean of the surface vertices that each cage vertex carries, weighted by their area and its share in them.
+   known (cage vertices): the sum of those, 0 where there is none. followed (cage vertices): whether one of the tets around it holds a
+   surface vertex of weight 1. `surface` (surface vertices) may hold NaN where nothing is painted. All three outputs must come zeroed. */
+SnStatus sn_weights_from_surface(SnContext *context, const SnTetMesh *cage, const SnEmbedding *embedding, const double *areas,
+                                 const double *surface, double *weights, double *known, unsigned char *followed);
 
 /* Fills in the weights of vertices with known[v] == 0 by a Laplace solve over the graph of the tets. They lie between the smallest and
    the largest known one; a part with no known vertex at all gets 0. */

@@ -11,6 +11,10 @@
 #define PI 3.14159265358979323846
 #define STRONGEST 0.999 /* driven vertices stay below this: tan grows without bound */
 #define ENCLOSED 0.98   /* flesh inside, with this much of what follows exactly around it, follows too */
+/* Flesh that is thin on what holds it would have to be so soft for Jiggle that it folds: an acceleration as lively characters have
+   (1/s², times the body's size) may strain it so much. */
+#define TYPICAL_PUSH 5.0
+#define MOST_STRAIN 0.08
 #define BONE 1000.0     /* times as stiff as the flesh around it */
 /* What is thinner than its cells bends too stiffly, for a tet has one strain only: by 1 + LOCKING (cell / thickness)², as measured on
    sheets and rods of the lattice. */
@@ -23,7 +27,7 @@ SnStatus sn_flesh_weights(SnContext *context, const SnBody *body, const SnEnrich
     const SnTetMesh *cage = body->cage;
     double *known = NULL;
     SN_TRY_NEW(context, known, cage->vertex_count, double);
-    sn_weights_from_surface(cage, body->embedding, body->areas, paint->follow, weights, known, followed);
+    SN_TRY(sn_weights_from_surface(context, cage, body->embedding, body->areas, paint->follow, weights, known, followed));
     for (size_t v = 0; v < cage->vertex_count; v++) {
         double inside = paint->cage_follow ? paint->cage_follow[v] : NAN;
         if (!isnan(inside) && !followed[v]) {
@@ -70,8 +74,9 @@ static SnStatus choose_modulus(SnContext *context, const SnTetMesh *cage, const 
     SnStatus status = SN_OK;
     double *drive = NULL, *firmness = NULL, *nothing = NULL;
     unsigned char *nobody = NULL;
-    double main_frequency = 1.0, omega = 2.0 * PI * settings->jiggle;
+    double *strain = NULL, main_frequency = 1.0, omega = 2.0 * PI * settings->jiggle, push = TYPICAL_PUSH * settings->size;
     SN_TRY_NEW(context, drive, cage->vertex_count, double);
+    SN_TRY_NEW(context, strain, cage->tet_count, double);
     if (settings->animated && memchr(followed, 0, cage->vertex_count) == NULL) { /* all of it lets go later: as a body that nothing holds */
         SN_TRY_NEW(context, nothing, cage->vertex_count, double);
         SN_TRY_NEW(context, nobody, cage->vertex_count, unsigned char);
@@ -86,15 +91,17 @@ static SnStatus choose_modulus(SnContext *context, const SnTetMesh *cage, const 
     for (size_t e = 0; e < cage->tet_count; e++) {
         firmness[e] *= share[e];
     }
-    SN_TRY(sn_calibration_run(context, cage, settings->poisson, firmness, mass, weights, drive, followed, young,
-                              &main_frequency, regions));
+    SN_TRY(sn_calibration_run(context, cage, settings->poisson, settings->density, firmness, mass, weights, drive, followed, young,
+                              strain, &main_frequency, regions));
     for (size_t e = 0; e < cage->tet_count; e++) {
-        young[e] = firmness[e] * (settings->young > 0.0 ? settings->young : omega * omega / young[e]);
+        double wanted = fmax(omega * omega / young[e], push * strain[e] / MOST_STRAIN);
+        young[e] = firmness[e] * (settings->young > 0.0 ? settings->young : wanted);
     }
     *frequency = settings->young > 0.0 ? sqrt(settings->young * main_frequency) / (2.0 * PI) : settings->jiggle;
 cleanup:
     sn_release(drive);
     sn_release(firmness);
+    sn_release(strain);
     sn_release(nothing);
     sn_release(nobody);
     return status;

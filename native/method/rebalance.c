@@ -135,7 +135,7 @@ SnStatus sn_rebalance_create(SnContext *context, const SnTetMesh *cage, const Sn
     SN_TRY_NEW(context, weights, cage->vertex_count, double);
     SN_TRY_NEW(context, known, cage->vertex_count, double);
     SN_TRY_NEW(context, followed, cage->vertex_count, unsigned char);
-    sn_weights_from_surface(cage, embedding, areas, follow, weights, known, followed);
+    SN_TRY(sn_weights_from_surface(context, cage, embedding, areas, follow, weights, known, followed));
     SN_TRY(sn_warp_create(context, cage, followed, &r->warp));
     SN_TRY_NEW(context, r->vertex_weights, cage->vertex_count, double);
     SN_TRY_NEW(context, r->tet_weights, cage->tet_count, double);
@@ -171,7 +171,7 @@ SnStatus sn_rebalance_set_weights(SnContext *context, SnRebalance *r, const doub
     SN_TRY_NEW(context, found, count, double);
     SN_TRY_NEW(context, known, count, double);
     SN_TRY_NEW(context, followed, count, unsigned char);
-    sn_weights_from_surface(r->cage, r->embedding, areas, weights, found, known, followed);
+    SN_TRY(sn_weights_from_surface(context, r->cage, r->embedding, areas, weights, found, known, followed));
     SN_TRY(sn_weights_spread(context, r->cage, known, found));
     memcpy(r->vertex_weights, found, count * sizeof *found);
     average_weights(r);

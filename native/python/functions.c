@@ -120,7 +120,7 @@ static SnStatus spread_over_cage(SnContext *context, const SnTetMesh *cage, cons
     SN_TRY_NEW(context, followed, cage->vertex_count, unsigned char);
     memcpy(inside, weights, cage->vertex_count * sizeof *weights);
     memset(weights, 0, cage->vertex_count * sizeof *weights);
-    sn_weights_from_surface(cage, embedding, areas, surface, weights, known, followed);
+    SN_TRY(sn_weights_from_surface(context, cage, embedding, areas, surface, weights, known, followed));
     for (size_t v = 0; v < cage->vertex_count; v++) {
         if (!isnan(inside[v]) && !followed[v]) {
             weights[v] = inside[v];

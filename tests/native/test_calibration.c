@@ -9,7 +9,7 @@
 typedef struct Result {
     SnContext context;
     SnTetMesh mesh;
-    double *mass, *weights, *drive, *unit;
+    double *mass, *weights, *drive, *unit, *strain;
     unsigned char *followed;
     double main_frequency;
     int regions;
@@ -26,13 +26,14 @@ static void calibrate(SnTetMesh mesh, Held held, Result *r)
     r->weights = SN_NEW(&r->context, mesh.vertex_count, double);
     r->drive = SN_NEW(&r->context, mesh.vertex_count, double);
     r->unit = SN_NEW(&r->context, mesh.tet_count, double);
+    r->strain = SN_NEW(&r->context, mesh.tet_count, double);
     r->followed = SN_NEW(&r->context, mesh.vertex_count, unsigned char);
     for (size_t v = 0; v < mesh.vertex_count; v++) {
         r->followed[v] = held != NULL && held(mesh.positions + 3 * v);
         r->weights[v] = r->followed[v] ? 1.0 : 0.0;
     }
     sn_world_lumped_mass(&mesh, 1000.0, NULL, r->mass);
-    CHECK(sn_calibration_run(&r->context, &r->mesh, POISSON, NULL, r->mass, r->weights, r->drive, r->followed, r->unit,
+    CHECK(sn_calibration_run(&r->context, &r->mesh, POISSON, 1000.0, NULL, r->mass, r->weights, r->drive, r->followed, r->unit, r->strain,
                              &r->main_frequency, &r->regions) == SN_OK);
 }
 
@@ -43,6 +44,7 @@ static void result_clear(Result *r)
     sn_release(r->weights);
     sn_release(r->drive);
     sn_release(r->unit);
+    sn_release(r->strain);
     sn_release(r->followed);
 }
 
@@ -220,11 +222,24 @@ static void drive_makes_the_material_softer(void)
         r.drive[v] = 0.3;
     }
     unit = r.unit[0];
-    CHECK(sn_calibration_run(&r.context, &r.mesh, POISSON, NULL, r.mass, r.weights, r.drive, r.followed, r.unit, &frequency, &regions) ==
-          SN_OK);
+    CHECK(sn_calibration_run(&r.context, &r.mesh, POISSON, 1000.0, NULL, r.mass, r.weights, r.drive, r.followed, r.unit, r.strain, &frequency,
+                             &regions) == SN_OK);
     /* of the squared frequency the drive makes 0.3, the material the rest */
     CHECK_NEAR(unit / r.unit[0], 0.7, 0.02);
     CHECK_NEAR(frequency, r.main_frequency, 1e-9 * frequency);
+    result_clear(&r);
+}
+
+/* A wide slab on a floor: sheared along it in two directions, and stretched across it in one. */
+static void strain_of_a_slab_is_that_of_its_closed_form(void)
+{
+    SnContext context;
+    Result r;
+    sn_context_init(&context);
+    calibrate(scene_box(&context, 4, 24, 24, 0.05), at_zero, &r);
+    double shear = 2.0 * (1.0 + POISSON), across = (1.0 + POISSON) * (1.0 - 2.0 * POISSON) / (1.0 - POISSON);
+    double expected = 1000.0 * 0.2 * sqrt((2.0 * shear + across) / 9.0);
+    CHECK_NEAR(r.strain[0], expected, 0.12 * expected);
     result_clear(&r);
 }
 
@@ -285,6 +300,7 @@ int main(void)
     part_that_nothing_holds_is_a_region_of_its_own();
     body_that_cannot_move_gets_usable_numbers();
     drive_makes_the_material_softer();
+    strain_of_a_slab_is_that_of_its_closed_form();
     plates_that_all_give_way_get_usable_numbers();
     hinge_that_nothing_holds_gets_usable_numbers();
     return CHECK_RESULT();
