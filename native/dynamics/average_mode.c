@@ -53,7 +53,8 @@ cleanup:
     return status;
 }
 
-SnStatus sn_average_mode_find(SnContext *context, const SnWorld *world, const double *rest, double *elastic, double *driven)
+SnStatus sn_average_mode_find(SnContext *context, const SnWorld *world, const double *rest, double *elastic, double *driven,
+                              double *energy)
 {
     SnStatus status = SN_OK;
     const SnAssembly *assembly = &world->assembly;
@@ -90,7 +91,11 @@ SnStatus sn_average_mode_find(SnContext *context, const SnWorld *world, const do
     }
     sn_block_matrix_multiply(&assembly->pattern, stiffness, shape, product);
     *elastic = sn_vector_dot(n, shape, product);
+    for (size_t v = 0; v < world->vertex_count; v++) {
+        energy[v] = 0.0;
+    }
     for (size_t k = 0; k < n; k++) {
+        energy[assembly->vertex[k / 3]] += shape[k] * product[k];
         *driven += world->drive[assembly->vertex[k / 3]] * shape[k] * shape[k];
     }
 cleanup:

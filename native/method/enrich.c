@@ -13,7 +13,9 @@
 #define STEP_ANGLE 0.55    /* radians of the jiggle's phase in one substep: 1 % in frequency with TR-BDF2 */
 #define MAX_SUBSTEPS 64
 #define HELD 1e6            /* drive ratio of an animated weight of 1: what follows exactly, but for the projection at its frame */
-#define SOFTEST 0.005       /* of its stiffness is left to flesh whose averages follow */
+#define SOFTEST 0.005       /* of its stiffness is left to flesh whose averages follow, ... */
+#define FIRMEST 20.0        /* ... and so many times as firm it may be */
+#define SOFTEN_ROUNDS 4
 #define UNTANGLE_ROUNDS 40
 #define UNTANGLE_KEEP 0.7
 
@@ -77,24 +79,104 @@ static void set_forces(SnEnrich *enrich)
     }
 }
 
-/* Averages that follow leave only the quicker swings: flesh is softened until the slowest of them has the frequency of Jiggle. */
+/* How much softer flesh must be for the slowest swing that the averages leave to have the frequency of Jiggle. `energy` (cage
+   vertices) receives where that swing strains the flesh. */
+static SnStatus find_softness(SnContext *context, const SnEnrich *enrich, const SnWorld *world, const SnTetMesh *cage, double *energy,
+                              double *softness)
+{
+    SnStatus status = SN_OK;
+    double elastic, driven, omega = 2.0 * PI * enrich->settings.jiggle;
+    SN_TRY(sn_average_mode_find(context, world, cage->positions, &elastic, &driven, energy));
+    *softness = fmax((omega * omega - driven) / fmax(elastic, 1e-300), SOFTEST);
+    *softness = *softness > FIRMEST ? 1.0 : *softness; /* it only turns, which no stiffness quickens */
+cleanup:
+    return status;
+}
+
+/* The same for one region, with all others where the input has them. `held` and `energy` (cage vertices) are scratch. */
+static SnStatus find_region_softness(SnContext *context, const SnEnrich *enrich, const SnTetMesh *cage, const int32_t *regions,
+                                     int32_t region, const double *young, unsigned char *held, double *energy, double *softness)
+{
+    SnStatus status = SN_OK;
+    SnWorld part = {0};
+    *softness = 1.0;
+    for (size_t v = 0; v < cage->vertex_count; v++) {
+        held[v] = enrich->world.followed[v] || regions[v] != region;
+    }
+    if (memchr(held, 0, cage->vertex_count) == NULL) {
+        goto cleanup;
+    }
+    SN_TRY(sn_world_init(context, cage, enrich->settings.energy, young, enrich->settings.poisson, enrich->world.mass, held, &part));
+    memcpy(part.drive, enrich->world.drive, cage->vertex_count * sizeof *part.drive);
+    SN_TRY(sn_averages_init(context, &part.assembly, part.mass, regions, &part.averages));
+    SN_TRY(find_softness(context, enrich, &part, cage, energy, softness));
+cleanup:
+    sn_world_clear(&part);
+    return status;
+}
+
+/* Multiplies the modulus of each region by softness[region]; tets between regions take the mean. */
+static void soften(SnEnrich *enrich, const SnTetMesh *cage, const int32_t *regions, const double *softness, double *young)
+{
+    for (size_t e = 0; e < enrich->world.tet_count; e++) {
+        size_t source = (size_t)enrich->world.source_tets[e];
+        double sum = 0.0;
+        for (size_t i = 0; i < 4; i++) {
+            int32_t region = regions[cage->tets[4 * source + i]];
+            sum += region >= 0 ? 0.25 * log(softness[region]) : 0.0;
+        }
+        young[source] *= exp(sum);
+        sn_tet_elements_set_material(&enrich->world.elements, e, young[source], enrich->settings.poisson);
+    }
+}
+
+/* Averages that follow leave only the quicker swings. Flesh is softened, region by region, until the slowest of each would have the
+   frequency of Jiggle if its neighbours kept still. They do not: what is then slowest of all is made firmer where it strains the
+   flesh, a few times over. */
 static SnStatus set_averages(SnContext *context, SnEnrich *enrich, const SnTetMesh *cage, const int32_t *regions, double *young)
 {
     SnStatus status = SN_OK;
     SnWorld *world = &enrich->world;
-    double elastic, driven, omega = 2.0 * PI * enrich->settings.jiggle;
+    double *energy = NULL, *softness = NULL, *strained = NULL;
+    unsigned char *held = NULL;
+    int32_t count = 0;
     SN_TRY(sn_averages_init(context, &world->assembly, world->mass, regions, &world->averages));
     if (enrich->settings.young > 0.0 || world->averages.region_count == 0) {
         goto cleanup;
     }
-    SN_TRY(sn_average_mode_find(context, world, cage->positions, &elastic, &driven));
-    double softer = fmin(fmax((omega * omega - driven) / elastic, SOFTEST), 1.0);
-    for (size_t e = 0; e < world->tet_count; e++) {
-        size_t source = (size_t)world->source_tets[e];
-        young[source] *= softer;
-        sn_tet_elements_set_material(&world->elements, e, young[source], enrich->settings.poisson);
+    for (size_t v = 0; v < cage->vertex_count; v++) {
+        count = regions[v] >= count ? regions[v] + 1 : count;
+    }
+    SN_TRY_NEW(context, energy, cage->vertex_count, double);
+    SN_TRY_NEW(context, softness, count, double);
+    SN_TRY_NEW(context, strained, count, double);
+    SN_TRY_NEW(context, held, cage->vertex_count, unsigned char);
+    for (int32_t region = 0; region < count; region++) {
+        SN_TRY(find_region_softness(context, enrich, cage, regions, region, young, held, energy, softness + region));
+    }
+    soften(enrich, cage, regions, softness, young);
+    for (int round = 0; round < SOFTEN_ROUNDS; round++) {
+        double all, most = 0.0;
+        SN_TRY(find_softness(context, enrich, world, cage, energy, &all));
+        memset(strained, 0, (size_t)count * sizeof *strained);
+        for (size_t v = 0; v < cage->vertex_count; v++) {
+            if (regions[v] >= 0) {
+                strained[regions[v]] += energy[v];
+            }
+        }
+        for (int32_t region = 0; region < count; region++) {
+            most = fmax(most, strained[region]);
+        }
+        for (int32_t region = 0; region < count; region++) {
+            softness[region] = most > 0.0 ? pow(all, fmax(strained[region], 0.0) / most) : all;
+        }
+        soften(enrich, cage, regions, softness, young);
     }
 cleanup:
+    sn_release(energy);
+    sn_release(softness);
+    sn_release(strained);
+    sn_release(held);
     return status;
 }
 

@@ -7,11 +7,11 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 import pytest
-from bodies import box_surface, composite, sphere
+from bodies import box_surface, composite, rod, sphere
 from shots import make_shot
 from sinew.core.averages import average_regions
 from sinew.core.cage import build_cage
-from sinew.core.enrich import Enricher
+from sinew.core.enrich import Enricher, State
 from sinew.core.errors import BadInput
 from sinew.core.regions import Regions
 from sinew.core.settings import Settings
@@ -108,3 +108,29 @@ def test_painting_of_averages_is_part_of_a_shot() -> None:
     none = np.zeros(len(rest))
     shots = [make_shot(rest, triangles, none, 3, regions=regions) for regions in (Regions(), Regions(average=none))]
     assert shots[0].identity() != shots[1].identity()
+
+
+def belly_motion(with_tail: bool) -> float:
+    """How far a belly, with a thin tail on it or without, moves after a twist, as a fraction of its length."""
+    rest, triangles = sphere(16, 20, (0.5, 0.3, 0.3))
+    if with_tail:
+        tail, tail_faces = rod(0.06, 1.0, 12, 20)
+        triangles = np.concatenate([triangles, tail_faces + len(rest)])
+        rest = np.concatenate([rest, tail + (0.4, 0.0, 0.0)])
+    settings = Settings(
+        resolution=16 if with_tail else 8, average_regions=6 if with_tail else 4, jiggle=2.0, gravity=(0.0, 0.0, 0.0)
+    )
+    enricher = Enricher(rest, triangles, np.zeros(len(rest)), settings)
+    still = enricher.cage.vertices
+    twist, furthest = np.zeros_like(still), 0.0
+    twist[:, 1], twist[:, 2] = -still[:, 0] * still[:, 2], still[:, 0] * still[:, 1]
+    state = State(still.copy(), twist)
+    for _ in range(24):
+        state, _ = enricher.advance(state, (still, still, still, still))
+        furthest = max(furthest, float(np.linalg.norm(state.positions - still, axis=1)[still[:, 0] < 0.3].max()))
+    return furthest
+
+
+def test_a_thin_tail_does_not_stiffen_the_belly_that_it_hangs_on() -> None:
+    alone = belly_motion(False)
+    assert alone > 0.003 and belly_motion(True) > 0.6 * alone
