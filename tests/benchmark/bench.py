@@ -20,12 +20,15 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "examples"), str(ROOT / "addon")]
+sys.path[:0] = [str(ROOT / "examples"), str(ROOT / "addon"), str(ROOT / "tests" / "core")]
 
 import assets  # noqa: E402
 import bpy  # noqa: E402
 import demo  # noqa: E402
+import numpy as np  # noqa: E402
 import scenes  # noqa: E402
+import test_composite  # noqa: E402
+from bodies import box_surface, rod  # noqa: E402
 from drawing import BLACK, BLUE, GREY, draw, picture, write  # noqa: E402
 
 OUT = ROOT / "build" / "bench"
@@ -114,6 +117,27 @@ def bench_wild(runs: int) -> list[Row]:
     return [("wild_runs_within_bounds", runs, runs, ""), ("scrambled_bodies_recovered", recovered, tried, "")]
 
 
+def bench_composite() -> list[Row]:
+    """How fast thin parts swing in coarse cages, over their frequency at resolution 96; beside it, with cells that
+    count as full."""
+    print("Thin parts in coarse cages ...", flush=True)
+    bodies = {
+        "ear": (box_surface((40, 10, 3), (1.0, 0.25, 0.05)), 0.05 / np.sqrt(12.0)),
+        "tail": (rod(0.035, 1.0), 0.07 / 4.0),
+    }
+    rows: list[Row] = []
+    for name, ((rest, triangles), gyration) in bodies.items():
+        swings = {
+            resolution: test_composite.swings(rest, triangles, test_composite.PLAIN, resolution, gyration)
+            for resolution in (12, 24, 96)
+        }
+        right, _ = swings[96]
+        for cells in (12, 24):
+            composite, full = swings[cells]
+            rows.append((f"{name}_frequency_{cells}", composite / right, full / right, "of it at 96"))
+    return rows
+
+
 def processor() -> str:
     lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
     names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
@@ -150,6 +174,7 @@ def main() -> int:
     short, long = (bake_arm(frames)["peak_memory"] / 1e6 for frames in (100, 1000))
     rows: list[Row] = [
         *engine,
+        *bench_composite(),
         ("tets", report["tets"], None, ""),
         ("cage", seconds["cage"], None, "s"),
         ("sampling", seconds["sampling"] / samples, None, "s/frame"),

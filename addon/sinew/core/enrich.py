@@ -33,8 +33,8 @@ Window = tuple[Floats | None, Floats, Floats, Floats | None]
 
 # A step of the whole body longer than this fraction of its size, and unlike the steps before and after it, is a cut.
 _CUT = 0.35
-# In artist's units gravity and force fields act as on a body of this size, metres, so that a tiny character and a huge
-# one sag alike; real materials feel them as they are.
+# In artist's units gravity acts as on a body of this size, metres, so that a tiny character and a huge one sag alike;
+# real materials feel it as it is. Force fields are made for their scene and stay as they are.
 _REFERENCE_SIZE = 2.0
 
 
@@ -126,11 +126,10 @@ class Enricher:
             self.cage.native, seen, smoothing=self.settings.smoothing, size=self.size, energy=self.settings.energy
         )
         self._simulation: Any = None
-        self._gravity_scale = 1.0
         self._substeps = 0
         if not self.settings.simulate:
             return
-        self._gravity_scale = 1.0 if self.settings.young > 0.0 else self.size / _REFERENCE_SIZE
+        weight = 1.0 if self.settings.young > 0.0 else self.size / _REFERENCE_SIZE
         fill, thickness = self.cage.filling(rest, triangles, monitor)
         self._simulation = module.Enrich(
             self.cage.native,
@@ -146,7 +145,7 @@ class Enricher:
             keep_pose=self.settings.keep_pose,
             balance=self.settings.balance,
             transition=self.settings.transition * self.size,
-            gravity=tuple(self._gravity_scale * g for g in self.settings.gravity or gravity),
+            gravity=tuple(weight * g for g in self.settings.gravity or gravity),
             interval=self.interval,
             size=self.size,
             substeps=self.settings.substeps,
@@ -221,8 +220,7 @@ class Enricher:
         push = None
         if outer.fields is not None:
             rows, rows_next = outer.fields
-            push = push_of(rows, rows_next, positions, velocities, self.interval)
-            push *= self.settings.fields * self._gravity_scale
+            push = self.settings.fields * push_of(rows, rows_next, positions, velocities, self.interval)
         rounds, unconverged, fallbacks, inverted, repaired = self._simulation.advance(
             before, begin, end, after, positions, velocities, push
         )
