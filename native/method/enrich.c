@@ -16,6 +16,9 @@
 #define SOFTEST 0.005       /* of its stiffness is left to flesh whose averages follow, ... */
 #define FIRMEST 20.0        /* ... and so many times as firm it may be */
 #define SOFTEN_ROUNDS 4
+#define EVEN_ROUNDS 80
+#define EVEN_STEP 0.7
+#define ROUNDS_PER_RING 10
 #define UNTANGLE_ROUNDS 40
 #define UNTANGLE_KEEP 0.7
 
@@ -34,6 +37,7 @@ struct SnEnrich {
     double *pose;          /* cage vertices x 3 */
     double *pose_velocity; /* cage vertices x 3 */
     unsigned char *tangled; /* cage vertices */
+    double *around;        /* cage vertices x 4: sums over their neighbours */
 };
 
 SnEnrichSettings sn_enrich_settings_default(void)
@@ -229,6 +233,7 @@ SnStatus sn_enrich_create(SnContext *context, const SnBody *body, const SnEnrich
     SN_TRY_NEW(context, enrich->cage_weights, cage->vertex_count, double);
     SN_TRY_NEW(context, enrich->pose_velocity, 3 * cage->vertex_count, double);
     SN_TRY_NEW(context, enrich->tangled, cage->vertex_count, unsigned char);
+    SN_TRY_NEW(context, enrich->around, 4 * cage->vertex_count, double);
     SN_TRY_NEW(context, mass, cage->vertex_count, double);
     SN_TRY_NEW(context, young, cage->tet_count, double);
     SN_TRY_NEW(context, share, cage->tet_count, double);
@@ -283,7 +288,7 @@ void sn_enrich_destroy(SnEnrich *enrich)
     sn_stepper_destroy(enrich->stepper);
     sn_world_clear(&enrich->world);
     double *arrays[] = {enrich->cage_weights, enrich->areas, enrich->cage_follow, enrich->weights_begin, enrich->weights_end,
-                        enrich->pose,         enrich->pose_velocity};
+                        enrich->pose,         enrich->pose_velocity, enrich->around};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
         sn_release(arrays[k]);
     }
@@ -366,28 +371,94 @@ static double relative_volume(const SnWorld *world, size_t tet, const double *po
     return sn_mat3_determinant(edges) / (6.0 * world->elements.volume[tet]);
 }
 
-/* Shrinks the offset from the pose, vertex by vertex, around tets that are inside out while the pose has them right. It ends: from
-   a certain round on offsets vanish at once, and where all four have vanished the tet is that of the pose. */
+/* Marks the corners of tets that are inside out while the pose has them right. Returns how many there are. */
+static size_t find_tangled(SnEnrich *enrich, const double *pose, const double *positions)
+{
+    const SnWorld *world = &enrich->world;
+    size_t found = 0;
+    memset(enrich->tangled, 0, world->vertex_count);
+    for (size_t e = 0; e < world->tet_count; e++) {
+        if (relative_volume(world, e, positions) < 0.0 && relative_volume(world, e, pose) > 0.0) {
+            for (size_t i = 0; i < 4; i++) {
+                enrich->tangled[world->tets[4 * e + i]] = 1;
+            }
+            found++;
+        }
+    }
+    return found;
+}
+
+/* Marks the vertices around marked ones too. */
+static void grow_tangled(SnEnrich *enrich)
+{
+    const SnWorld *world = &enrich->world;
+    for (size_t e = 0; e < world->tet_count; e++) {
+        const int32_t *tet = world->tets + 4 * e;
+        int beside = 0;
+        for (int i = 0; i < 4; i++) {
+            beside |= enrich->tangled[tet[i]] == 1;
+        }
+        for (int i = 0; i < 4 && beside; i++) {
+            enrich->tangled[tet[i]] = enrich->tangled[tet[i]] ? enrich->tangled[tet[i]] : 2;
+        }
+    }
+    for (size_t v = 0; v < world->vertex_count; v++) {
+        enrich->tangled[v] = enrich->tangled[v] != 0;
+    }
+}
+
+/* Draws the offset from the input at marked vertices to the mean of those around: what is offset evenly has the shape that it has in
+   the input. */
+static void even_out(SnEnrich *enrich, const double *input, double *values)
+{
+    const SnWorld *world = &enrich->world;
+    memset(enrich->around, 0, 4 * world->vertex_count * sizeof *enrich->around);
+    for (size_t e = 0; e < world->tet_count; e++) {
+        const int32_t *tet = world->tets + 4 * e;
+        double sum[3] = {0};
+        for (int i = 0; i < 4; i++) {
+            for (size_t a = 0; a < 3; a++) {
+                sum[a] += values[3 * (size_t)tet[i] + a] - input[3 * (size_t)tet[i] + a];
+            }
+        }
+        for (int i = 0; i < 4; i++) {
+            double *at = enrich->around + 4 * (size_t)tet[i];
+            for (size_t a = 0; a < 3; a++) {
+                at[a] += sum[a] - (values[3 * (size_t)tet[i] + a] - input[3 * (size_t)tet[i] + a]);
+            }
+            at[3] += 3.0;
+        }
+    }
+    for (size_t k = 0; k < 3 * world->vertex_count; k++) {
+        if (enrich->tangled[k / 3] && !world->followed[k / 3]) {
+            double mean = enrich->around[4 * (k / 3) + k % 3] / enrich->around[4 * (k / 3) + 3];
+            values[k] += EVEN_STEP * (input[k] + mean - values[k]);
+        }
+    }
+}
+
+/* Mends tets that are inside out while the pose has them right: first by evening out the offset around them, a little farther from
+   round to round; where that does not help, by shrinking it. That ends: from a certain round on offsets vanish at once, and where all
+   four have vanished the tet is that of the pose. */
 static size_t untangle(SnEnrich *enrich, const double *pose, const double *pose_velocity, SnState *state)
 {
     SnWorld *world = &enrich->world;
     size_t repaired = 0;
-    for (size_t round = 0;; round++) {
-        double keep = round < UNTANGLE_ROUNDS ? UNTANGLE_KEEP : 0.0;
-        size_t found = 0;
-        memset(enrich->tangled, 0, world->vertex_count);
-        for (size_t e = 0; e < world->tet_count; e++) {
-            if (relative_volume(world, e, state->positions) < 0.0 && relative_volume(world, e, pose) > 0.0) {
-                for (size_t i = 0; i < 4; i++) {
-                    enrich->tangled[world->tets[4 * e + i]] = 1;
-                }
-                found++;
-            }
-        }
+    for (int round = 0;; round++) {
+        size_t found = find_tangled(enrich, pose, state->positions);
         if (found == 0) {
             return repaired;
         }
         repaired = round == 0 ? found : repaired;
+        if (round < EVEN_ROUNDS) {
+            for (int ring = 0; ring < round / ROUNDS_PER_RING; ring++) {
+                grow_tangled(enrich);
+            }
+            even_out(enrich, pose, state->positions);
+            even_out(enrich, pose_velocity, state->velocities);
+            continue;
+        }
+        double keep = round < EVEN_ROUNDS + UNTANGLE_ROUNDS ? UNTANGLE_KEEP : 0.0;
         for (size_t k = 0; k < 3 * world->vertex_count; k++) {
             if (enrich->tangled[k / 3]) {
                 state->positions[k] = pose[k] + keep * (state->positions[k] - pose[k]);
