@@ -1,7 +1,15 @@
+#if defined(__linux__)
+#define _DEFAULT_SOURCE /* madvise */
+#endif
 #include "base/memory.h"
 
 #include <stdint.h>
 #include <stdlib.h>
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+#define HUGE_PAGE ((size_t)1 << 21)
 
 static int allocation_must_fail(SnContext *context)
 {
@@ -23,11 +31,25 @@ static void report_failure(SnContext *context, size_t count, size_t size)
                           megabytes);
 }
 
+/* Large arrays in large pages: reading a factor that no cache holds is then up to twice as fast. Only a hint. */
+static void prefer_huge_pages(void *block, size_t bytes)
+{
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+    uintptr_t begin = ((uintptr_t)block + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1), end = ((uintptr_t)block + bytes) & ~(HUGE_PAGE - 1);
+    if (block != NULL && begin < end) {
+        (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+    }
+#else
+    (void)block, (void)bytes;
+#endif
+}
+
 void *sn_allocate(SnContext *context, size_t count, size_t size)
 {
     void *block = NULL;
     if (!allocation_must_fail(context) && count <= SIZE_MAX / size) {
         block = calloc(count ? count : 1, size);
+        prefer_huge_pages(block, count * size);
     }
     if (block == NULL) {
         report_failure(context, count, size);

@@ -205,12 +205,12 @@ void sn_newton_forget(SnNewton *newton)
 }
 
 /* vector = H⁻¹ vector, by the factor at hand */
-static SnStatus solve_factor(SnContext *context, SnNewton *newton, double *vector)
+static SnStatus solve_factor(SnContext *context, SnNewton *newton, int roughly, double *vector)
 {
     if (newton->is_exact) {
         return sn_linear_solver_solve(context, newton->solver, vector, vector);
     }
-    sn_multifrontal_solve(newton->quick, vector, vector);
+    (roughly ? sn_multifrontal_solve_roughly : sn_multifrontal_solve)(newton->quick, vector, vector);
     return SN_OK;
 }
 
@@ -219,7 +219,7 @@ static SnStatus refresh_response(SnContext *context, SnNewton *newton)
 {
     SnStatus status = SN_OK;
     for (size_t k = 0; k < newton->response.size; k++) {
-        SN_TRY(solve_factor(context, newton, sn_average_response_load(&newton->response, k)));
+        SN_TRY(solve_factor(context, newton, 0, sn_average_response_load(&newton->response, k)));
     }
     sn_average_response_finish(&newton->response);
 cleanup:
@@ -258,7 +258,7 @@ static SnStatus find_step(SnContext *context, SnNewton *newton)
     if (newton->has_turned) {
         sn_rotations_apply(newton->assembly->unknown_count, newton->rotations, 1, newton->step);
     }
-    SN_TRY(solve_factor(context, newton, newton->step));
+    SN_TRY(solve_factor(context, newton, 1, newton->step));
     if (newton->response.size > 0) {
         sn_average_response_correct(&newton->response, newton->step);
     }

@@ -11,6 +11,9 @@
 
 #define ROWS 16
 #define COLUMNS 6
+#define STEPS 32766.0f /* of a rounded entry, either way */
+#define AHEAD 2048 /* words: what a solution reads is asked for at least as much earlier */
+#define BLOCK SN_ROUNDED_BLOCK
 #define LOST 3e-6f /* a pivot that has lost all its digits: what is left of its diagonal is rounding */
 
 typedef float Rows __attribute__((vector_size(ROWS * sizeof(float)), aligned(sizeof(float))));
@@ -193,6 +196,153 @@ SN_HOT void sn_panel_backward(size_t height, size_t width, const float *panel, f
                 value -= column[j - 4 + i] * x[j - 4 + i];
             }
             x[j - 4 + k] = value / column[j - 4 + k];
+        }
+    }
+}
+
+/* Inverse (column-major, zero beyond `columns`) of the triangle at the top of a block of columns. */
+INLINE void invert_triangle(size_t columns, size_t ld, const float *l, float inverse[BLOCK * BLOCK])
+{
+    for (size_t j = 0; j < BLOCK; j++) {
+        for (size_t i = 0; i < BLOCK; i++) {
+            float sum = i == j ? 1.0f : 0.0f;
+            for (size_t k = j; k < i && i < columns; k++) {
+                sum -= l[k * ld + i] * inverse[j * BLOCK + k];
+            }
+            inverse[j * BLOCK + i] = i >= j && i < columns ? sum / l[i * ld + i] : 0.0f;
+        }
+    }
+}
+
+/* The largest magnitude from row `begin` to `end` of a column. */
+INLINE float largest_entry(size_t begin, size_t end, const float *column)
+{
+    float lanes[ROWS] = {0.0f}, largest = 0.0f;
+    for (; begin + ROWS <= end; begin += ROWS) {
+        for (size_t lane = 0; lane < ROWS; lane++) {
+            float size = fabsf(column[begin + lane]);
+            lanes[lane] = size > lanes[lane] ? size : lanes[lane];
+        }
+    }
+    for (; begin < end; begin++) {
+        largest = fabsf(column[begin]) > largest ? fabsf(column[begin]) : largest;
+    }
+    for (size_t lane = 0; lane < ROWS; lane++) {
+        largest = lanes[lane] > largest ? lanes[lane] : largest;
+    }
+    return largest;
+}
+
+SN_HOT void sn_panel_round(const SnRoundedPanel *panel, const float *exact)
+{
+    size_t height = panel->height, width = panel->width;
+    for (size_t j = 0; j < width; j++) {
+        size_t first = j / BLOCK * BLOCK, below = at_most(first + BLOCK, width);
+        const float *column = exact + j * height;
+        if (j == first) {
+            invert_triangle(below - first, height, column + j, panel->inverse + first * BLOCK);
+        }
+        float largest = largest_entry(below, height, column), up = largest > 0.0f ? STEPS / largest : 0.0f;
+        uint32_t *to = (uint32_t *)panel->pairs + j / 2 * height;
+        panel->scale[j] = largest / STEPS;
+        for (size_t i = below; i < height; i++) { /* made positive for a while: cutting off then rounds, and NaN becomes a number */
+            float shifted = up * column[i] + (STEPS + 1.5f);
+            uint32_t rounded = (uint32_t)((int32_t)(shifted > 0.0f ? shifted : 0.0f) - (int32_t)(STEPS + 1.0f));
+            to[i] = j % 2 == 0 ? rounded & 0xffff : to[i] | rounded << 16;
+        }
+    }
+}
+
+typedef float Eight __attribute__((vector_size(BLOCK * sizeof(float)), aligned(sizeof(float))));
+typedef int32_t EightWords __attribute__((vector_size(BLOCK * sizeof(int32_t)), aligned(sizeof(int32_t))));
+
+/* Macros, because the compiler would take functions apart for the baseline before it inlines them. */
+#define LEFT_OF(pairs) __builtin_convertvector((pairs) << 16 >> 16, Eight)
+#define RIGHT_OF(pairs) __builtin_convertvector((pairs) >> 16, Eight)
+
+/* out = the sum of each of eight vectors: neighbours, then pairs, then halves. */
+#define SUM_EACH(v, out)                                                                              \
+    do {                                                                                              \
+        Eight pair_[4], four_[2];                                                                     \
+        for (int k_ = 0; k_ < 4; k_++) {                                                              \
+            Eight a_ = (v)[2 * k_], b_ = (v)[2 * k_ + 1];                                             \
+            pair_[k_] = __builtin_shufflevector(a_, b_, 0, 8, 2, 10, 4, 12, 6, 14) +                  \
+                        __builtin_shufflevector(a_, b_, 1, 9, 3, 11, 5, 13, 7, 15);                   \
+        }                                                                                             \
+        for (int k_ = 0; k_ < 2; k_++) {                                                              \
+            Eight a_ = pair_[2 * k_], b_ = pair_[2 * k_ + 1];                                         \
+            four_[k_] = __builtin_shufflevector(a_, b_, 0, 1, 8, 9, 4, 5, 12, 13) +                   \
+                        __builtin_shufflevector(a_, b_, 2, 3, 10, 11, 6, 7, 14, 15);                  \
+        }                                                                                             \
+        (out) = __builtin_shufflevector(four_[0], four_[1], 0, 1, 2, 3, 8, 9, 10, 11) +               \
+                __builtin_shufflevector(four_[0], four_[1], 4, 5, 6, 7, 12, 13, 14, 15);              \
+    } while (0)
+
+/* How many words before their use entries are asked for: some blocks, because within one they are not read in order. */
+INLINE size_t blocks_ahead(size_t height)
+{
+    size_t block = BLOCK / 2 * height;
+    return (AHEAD + block - 1) / block * block;
+}
+
+/* Blocks of columns, the last one filled up with what comes next in memory: its solution there is zero. */
+SN_HOT void sn_rounded_forward(const SnRoundedPanel *panel, float *x)
+{
+    size_t height = panel->height, width = panel->width, ahead = blocks_ahead(height);
+    for (size_t j = 0; j < width; j += BLOCK) {
+        size_t columns = at_most(width - j, BLOCK);
+        const int32_t *pairs = panel->pairs + j / 2 * height;
+        const Eight *inverse = (const Eight *)(panel->inverse + j * BLOCK);
+        Eight one = inverse[0] * x[j], two = inverse[1] * x[j + 1];
+        for (size_t k = 2; k < BLOCK; k += 2) {
+            one += inverse[k] * x[j + k];
+            two += inverse[k + 1] * x[j + k + 1];
+        }
+        Eight solved = one + two, scaled = solved * *(const Eight *)(panel->scale + j);
+        for (size_t k = 0; k < columns; k++) {
+            x[j + k] = solved[k];
+        }
+        for (size_t i = j + columns; i < height; i += BLOCK) {
+            Eight rest = *(const Eight *)(x + i);
+            __builtin_prefetch(pairs + BLOCK / 2 * i + ahead, 0, 2);
+            __builtin_prefetch(pairs + BLOCK / 2 * i + ahead + 16, 0, 2);
+            for (size_t k = 0; k < BLOCK / 2; k++) {
+                EightWords both = *(const EightWords *)(pairs + k * height + i);
+                rest -= LEFT_OF(both) * scaled[2 * k];
+                rest -= RIGHT_OF(both) * scaled[2 * k + 1];
+            }
+            *(Eight *)(x + i) = rest;
+        }
+    }
+}
+
+SN_HOT void sn_rounded_backward(const SnRoundedPanel *panel, float *x)
+{
+    size_t height = panel->height, width = panel->width, ahead = blocks_ahead(height);
+    for (size_t j = (width + BLOCK - 1) / BLOCK * BLOCK; j > 0;) {
+        j -= BLOCK;
+        size_t columns = at_most(width - j, BLOCK);
+        const int32_t *pairs = panel->pairs + j / 2 * height;
+        const Eight *inverse = (const Eight *)(panel->inverse + j * BLOCK);
+        Eight sums[BLOCK] = {{0.0f}}, sum, solved;
+        for (size_t i = j + columns; i < height; i += BLOCK) {
+            Eight here = *(const Eight *)(x + i);
+            __builtin_prefetch(pairs + BLOCK / 2 * i - ahead, 0, 2);
+            __builtin_prefetch(pairs + BLOCK / 2 * i - ahead + 16, 0, 2);
+            for (size_t k = 0; k < BLOCK / 2; k++) {
+                EightWords both = *(const EightWords *)(pairs + k * height + i);
+                sums[2 * k] += LEFT_OF(both) * here;
+                sums[2 * k + 1] += RIGHT_OF(both) * here;
+            }
+        }
+        SUM_EACH(sums, sum);
+        sum = *(const Eight *)(x + j) - *(const Eight *)(panel->scale + j) * sum;
+        for (size_t k = 0; k < BLOCK; k++) {
+            sums[k] = inverse[k] * sum;
+        }
+        SUM_EACH(sums, solved);
+        for (size_t k = 0; k < columns; k++) {
+            x[j + k] = solved[k];
         }
     }
 }

@@ -19,7 +19,10 @@ typedef struct Front {
     size_t width, height;
     size_t panel;      /* place of its panel (height x width) in `factor` */
     size_t update;     /* place of its update matrix in `updates` */
-    size_t rows;       /* place of its rows in shape.rows, and of its vector in `vectors` */
+    size_t rows;       /* place of its rows in shape.rows */
+    size_t rounded;    /* place of its rounded panel in `rounded` ... */
+    size_t inverse;    /* ... and of the inverse triangles that belong to it in `inverse` */
+    size_t vector;     /* place of its vector in `vectors` */
     size_t relative;   /* place of its map into the parent in `relative` and `run`: height - width numbers */
     size_t shared;     /* how many of its lower rows are columns of the parent */
     int32_t parent;    /* front; -1: root */
@@ -45,9 +48,12 @@ struct SnMultifrontal {
     SnForest forest;
     float *factor, *updates;
     float *diagonal;      /* of the matrix, in the order of the factor */
-    float *vectors;       /* one of `height` per front */
+    int32_t *rounded;     /* the factor in 16 bits ... */
+    float *inverse, *scale; /* ... see SnRoundedPanel */
+    float *vectors;       /* one of `height` and some slack per front */
     float *solution;      /* in the order of the factor */
     const double *values; /* of the factorization under way */
+    int roughly;          /* the solution under way takes the factor in 16 bits */
     atomic_int replaced;
 };
 
@@ -68,6 +74,9 @@ void sn_multifrontal_destroy(SnMultifrontal *m)
     sn_release(m->factor);
     sn_release(m->updates);
     sn_release(m->diagonal);
+    sn_release(m->inverse);
+    sn_release(m->scale);
+    sn_release(m->rounded);
     sn_release(m->vectors);
     sn_release(m->solution);
     sn_release(m);
@@ -79,20 +88,37 @@ static size_t panel_size(const Front *front)
     return front->height * front->width + SN_PANEL_SLACK;
 }
 
+/* Words of a front's rounded panel. */
+static size_t rounded_size(const Front *front)
+{
+    return front->height * ((front->width + 1) / 2);
+}
+
+/* Floats of the inverse triangles of a front. */
+static size_t inverse_size(const Front *front)
+{
+    return (front->width + SN_ROUNDED_BLOCK - 1) / SN_ROUNDED_BLOCK * SN_ROUNDED_BLOCK * SN_ROUNDED_BLOCK;
+}
+
 /* Sizes, the tree, and the map of each front's lower rows into its parent. `front_of`: column -> front. */
 static void shape_fronts(SnMultifrontal *m, int32_t *front_of)
 {
     const SnSupernodes *shape = &m->shape;
-    size_t panel = 0, relative = 0;
+    size_t panel = 0, relative = 0, rounded = 0, inverse = 0;
     for (size_t k = 0; k < shape->count; k++) {
         Front *front = m->fronts + k;
         front->width = (size_t)(shape->column_start[k + 1] - shape->column_start[k]);
         front->height = shape->row_start[k + 1] - shape->row_start[k];
         front->rows = shape->row_start[k];
+        front->vector = shape->row_start[k] + k * SN_VECTOR_SLACK;
         front->panel = panel;
         front->relative = relative;
+        front->rounded = rounded;
+        front->inverse = inverse;
         front->first_child = front->next_sibling = -1;
         panel += panel_size(front);
+        rounded += rounded_size(front);
+        inverse += inverse_size(front);
         relative += front->height - front->width;
         for (int32_t column = shape->column_start[k]; column < shape->column_start[k + 1]; column++) {
             front_of[column] = (int32_t)k;
@@ -272,7 +298,7 @@ SnStatus sn_multifrontal_create(SnContext *context, const SnBlockPattern *patter
     SnMultifrontal *m = NULL;
     int32_t *front_of = NULL, *live = NULL, *task_of = NULL;
     double *work = NULL;
-    size_t panels = 0, below = 0;
+    size_t panels = 0, rounded = 0, inverses = 0, highest = 0;
     *out = NULL;
     SN_TRY_NEW(context, m, 1, SnMultifrontal);
     m->pattern = pattern;
@@ -285,7 +311,9 @@ SnStatus sn_multifrontal_create(SnContext *context, const SnBlockPattern *patter
     shape_fronts(m, front_of);
     for (size_t k = 0; k < count; k++) {
         panels += panel_size(m->fronts + k);
-        below += m->fronts[k].height;
+        rounded += rounded_size(m->fronts + k);
+        inverses += inverse_size(m->fronts + k);
+        highest = m->fronts[k].height > highest ? m->fronts[k].height : highest;
     }
     SN_TRY(find_entries(context, m, front_of));
     SN_TRY_NEW(context, m->tasks, count, Task);
@@ -296,7 +324,10 @@ SnStatus sn_multifrontal_create(SnContext *context, const SnBlockPattern *patter
     SN_TRY_NEW(context, live, count + 1, int32_t);
     SN_TRY_NEW(context, m->updates, plan_tasks(m, work, task_of, live) + SN_PANEL_SLACK, float);
     SN_TRY_NEW(context, m->factor, panels, float);
-    SN_TRY_NEW(context, m->vectors, below + SN_PANEL_SLACK, float);
+    SN_TRY_NEW(context, m->rounded, rounded + SN_ROUNDED_BLOCK / 2 * highest, int32_t);
+    SN_TRY_NEW(context, m->inverse, inverses, float);
+    SN_TRY_NEW(context, m->scale, m->shape.size + SN_ROUNDED_BLOCK, float);
+    SN_TRY_NEW(context, m->vectors, m->shape.row_start[count] + count * SN_VECTOR_SLACK, float);
     SN_TRY_NEW(context, m->diagonal, m->shape.size, float);
     SN_TRY_NEW(context, m->solution, m->shape.size, float);
     *out = m;
@@ -329,6 +360,13 @@ SN_HOT static void extend_add(const SnMultifrontal *m, const Front *child, size_
     }
 }
 
+static SnRoundedPanel rounded_panel(const SnMultifrontal *m, size_t k)
+{
+    const Front *front = m->fronts + k;
+    size_t column = (size_t)m->shape.column_start[k];
+    return (SnRoundedPanel){front->height, front->width, m->inverse + front->inverse, m->scale + column, m->rounded + front->rounded};
+}
+
 static void factorize_front(SnMultifrontal *m, size_t index)
 {
     const Front *front = m->fronts + index;
@@ -349,6 +387,8 @@ static void factorize_front(SnMultifrontal *m, size_t index)
     if (replaced > 0) {
         atomic_fetch_add(&m->replaced, replaced);
     }
+    SnRoundedPanel rounded = rounded_panel(m, index);
+    sn_panel_round(&rounded, panel);
     sn_panel_update(front->height, front->width, panel, update);
     for (int32_t k = front->first_child; k >= 0; k = m->fronts[k].next_sibling) {
         const Front *child = m->fronts + k;
@@ -377,18 +417,23 @@ int sn_multifrontal_factorize(SnMultifrontal *m, const double *values)
 static void forward_front(SnMultifrontal *m, size_t k)
 {
     const Front *front = m->fronts + k;
-    float *x = m->vectors + front->rows;
+    float *x = m->vectors + front->vector;
     memcpy(x, m->solution + m->shape.column_start[k], front->width * sizeof *x);
     memset(x + front->width, 0, (front->height - front->width) * sizeof *x);
     for (int32_t child = front->first_child; child >= 0; child = m->fronts[child].next_sibling) {
         const Front *c = m->fronts + child;
-        const float *from = m->vectors + c->rows + c->width;
+        const float *from = m->vectors + c->vector + c->width;
         const int32_t *relative = m->relative + c->relative;
         for (size_t i = 0; i < c->height - c->width; i++) {
             x[relative[i]] += from[i];
         }
     }
-    sn_panel_forward(front->height, front->width, m->factor + front->panel, x);
+    if (m->roughly) {
+        SnRoundedPanel rounded = rounded_panel(m, k);
+        sn_rounded_forward(&rounded, x);
+    } else {
+        sn_panel_forward(front->height, front->width, m->factor + front->panel, x);
+    }
 }
 
 static void forward_task(void *data, size_t task)
@@ -405,18 +450,25 @@ static void backward_task(void *data, size_t task)
     for (size_t k = m->tasks[task].last + 1; k-- > m->tasks[task].first;) {
         const Front *front = m->fronts + k;
         const int32_t *rows = m->shape.rows + front->rows;
-        float *x = m->vectors + front->rows;
+        float *x = m->vectors + front->vector;
         for (size_t i = front->width; i < front->height; i++) {
             x[i] = m->solution[rows[i]];
         }
-        sn_panel_backward(front->height, front->width, m->factor + front->panel, x);
+        if (m->roughly) {
+            SnRoundedPanel rounded = rounded_panel(m, k);
+            memset(x + front->height, 0, SN_VECTOR_SLACK * sizeof *x);
+            sn_rounded_backward(&rounded, x);
+        } else {
+            sn_panel_backward(front->height, front->width, m->factor + front->panel, x);
+        }
         memcpy(m->solution + m->shape.column_start[k], x, front->width * sizeof *x);
     }
 }
 
-void sn_multifrontal_solve(SnMultifrontal *m, const double *b, double *x)
+static void solve(SnMultifrontal *m, int roughly, const double *b, double *x)
 {
     double largest = 0.0;
+    m->roughly = roughly;
     for (size_t k = 0; k < m->shape.size; k++) {
         largest = fabs(b[k]) > largest ? fabs(b[k]) : largest;
     }
@@ -430,4 +482,14 @@ void sn_multifrontal_solve(SnMultifrontal *m, const double *b, double *x)
     for (size_t k = 0; k < m->shape.size; k++) {
         x[m->shape.order[k]] = scale * (double)m->solution[k];
     }
+}
+
+void sn_multifrontal_solve(SnMultifrontal *m, const double *b, double *x)
+{
+    solve(m, 0, b, x);
+}
+
+void sn_multifrontal_solve_roughly(SnMultifrontal *m, const double *b, double *x)
+{
+    solve(m, 1, b, x);
 }
