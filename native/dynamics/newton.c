@@ -12,10 +12,16 @@
 #define LINE_SEARCH_TRIALS 40
 #define SUFFICIENT_DECREASE 1e-4
 #define SLOPE_LEFT 0.9 /* of the slope at the start: what a step may leave where the energy itself is lost in rounding */
-/* A minimisation with a fresh factor takes about FRESH_ROUNDS rounds, and making it costs as much as REFRESH_COST of them. Rounds
-   beyond the former are counted against a kept factor, over minimisations; where they exceed the latter, a fresh one pays. */
+/* A minimisation with a fresh factor takes about FRESH_ROUNDS rounds, and making it costs as much as some further ones (refresh_cost).
+   Rounds beyond the former are counted against a kept factor, over minimisations; where they exceed the latter, a fresh one pays. A
+   fresh one that takes as many as HOPELESS beyond is not exact enough. */
 #define FRESH_ROUNDS 4
-#define REFRESH_COST 12
+#define HOPELESS 12
+#define MOST_REFRESH_COST 30 /* within the rounds of a step there must be room for the other resorts */
+/* Measured, in units of reading one entry of the factor in a solution: */
+#define PRODUCTS_OF_FACTORIZATION 12.0 /* that are as fast */
+#define ROUND_OF_TET 400.0
+#define HESSIAN_OF_TET 2000.0
 #define NO_NUMBERS "The simulation left the range of numbers: check the input for huge coordinates."
 #define WORST_CONTRACTION 0.5 /* of moves from round to round, for a short move to be trusted as the last one */
 
@@ -42,7 +48,17 @@ struct SnNewton {
     double *rotations;         /* unknowns x 9: how the body has turned since ... */
     int has_turned;            /* ... if it has */
     int excess;                /* rounds that a fresh factor would have spared so far */
+    int refresh_cost;          /* as many rounds as a fresh factor costs */
 };
+
+/* By counting, never by a clock: the larger the body, the dearer is a factorization beside a round. */
+static int count_refresh_cost(const SnNewton *newton)
+{
+    double products, entries, tets = (double)newton->elements->count;
+    sn_multifrontal_work(newton->quick, &products, &entries);
+    double cost = (products / PRODUCTS_OF_FACTORIZATION + HESSIAN_OF_TET * tets) / (entries + ROUND_OF_TET * tets);
+    return (int)fmin(cost, MOST_REFRESH_COST);
+}
 
 SnStatus sn_newton_create(SnContext *context, const SnTetElements *elements, const SnAssembly *assembly, SnNewton **out)
 {
@@ -73,6 +89,7 @@ SnStatus sn_newton_create(SnContext *context, const SnTetElements *elements, con
     if (unknowns > 0) {
         SN_TRY(sn_linear_solver_create(context, &assembly->pattern, &newton->solver));
         SN_TRY(sn_multifrontal_create(context, &assembly->pattern, newton->solver, &newton->quick));
+        newton->refresh_cost = count_refresh_cost(newton);
     }
     *out = newton;
 cleanup:
@@ -334,7 +351,7 @@ SnStatus sn_newton_minimise(SnContext *context, SnNewton *newton, const SnObject
     }
     double value = evaluate(newton, objective, positions, newton->residual), value_before = value, move_before = INFINITY;
     double lost = 1e3 * objective->elastic_scale * newton->rounding; /* J: smaller decreases are lost in rounding */
-    int stale = !newton->has_factor || newton->excess > REFRESH_COST;
+    int stale = !newton->has_factor || newton->excess > newton->refresh_cost;
     if (!stale) {
         sn_rotations_between(assembly, newton->factor_positions, positions, newton->rotations);
         newton->has_turned = 1;
@@ -344,7 +361,7 @@ SnStatus sn_newton_minimise(SnContext *context, SnNewton *newton, const SnObject
     for (int round = 0, made_at = -1; round < settings->max_rounds && !report->converged; round++) {
         int fresh = stale;
         if (fresh) {
-            exact |= made_at >= 0 && newton->excess > REFRESH_COST;
+            exact |= made_at >= 0 && newton->excess > HOPELESS;
             SN_TRY(refresh_factor(context, newton, objective, positions, exact, report));
             made_at = round;
         }
@@ -390,7 +407,7 @@ SnStatus sn_newton_minimise(SnContext *context, SnNewton *newton, const SnObject
             report->converged = 1;
         }
         newton->excess += (round >= FRESH_ROUNDS) + 2 * (length < 1.0);
-        stale = (fresh && length < 1.0) || newton->excess > REFRESH_COST;
+        stale = (fresh && length < 1.0) || newton->excess > (made_at < 0 ? newton->refresh_cost : HOPELESS);
         move_before = length * move;
     }
     report->value = value;

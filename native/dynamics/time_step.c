@@ -42,6 +42,7 @@ struct SnStepper {
     int has_prepared;                  /* ... if any */
     size_t clamped;                    /* tets whose pose Keep Pose does not reach */
     double *acceleration;              /* of the last step, relative to the input */
+    double *expected;                  /* what it is to be in the next one if it goes on changing as it did */
     int has_acceleration;
     double factor_tau;                 /* stage length that Newton's factor belongs to; 0: none */
 };
@@ -67,7 +68,7 @@ SnStatus sn_stepper_create(SnContext *context, const SnWorld *world, const SnSte
                                 &s->force,   &s->offset,          &s->predicted,        &s->targets,
                                 &s->centre,  &s->loads,           &s->stage_positions,  &s->stage_velocities,
                                 &s->positions, &s->velocities,    &s->pose_gradient,    &s->acceleration,
-                                &s->prepared, &s->pose_offset};
+                                &s->prepared, &s->pose_offset, &s->expected};
     for (size_t k = 0; k < sizeof vertex_arrays / sizeof *vertex_arrays; k++) {
         SN_TRY_NEW(context, *vertex_arrays[k], n, double);
     }
@@ -89,7 +90,7 @@ void sn_stepper_destroy(SnStepper *s)
     double *arrays[] = {s->element_gradients, s->energies, s->rest, s->left_over, s->damping_rotations, s->damping_centre, s->pose,
                         s->pose_velocity, s->pose_begin, s->pose_velocity_begin, s->force, s->offset, s->predicted, s->targets, s->centre, s->loads,
                         s->stage_positions, s->stage_velocities, s->positions, s->velocities, s->pose_gradient, s->acceleration,
-                        s->prepared, s->pose_offset, s->diagonal};
+                        s->prepared, s->pose_offset, s->expected, s->diagonal};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
         sn_release(arrays[k]);
     }
@@ -231,7 +232,7 @@ static SnStatus solve_stage(SnContext *context, SnStepper *s, const SnInputCurve
     SnNewtonSettings newton = {
         .max_rounds = s->settings.newton_rounds > 0 ? s->settings.newton_rounds : MAX_ROUNDS,
         .single_full_step = s->settings.newton_rounds == 1,
-        .step_tolerance = s->settings.step_tolerance,
+        .step_tolerance = (s->settings.scheme == SN_SCHEME_TR_BDF2 ? 0.5 : 1.0) * s->settings.step_tolerance, /* shared by the stages */
     };
     SnNewtonReport rounds = {0};
     if (s->factor_tau != tau) {
@@ -277,7 +278,7 @@ static void guess_stage(SnStepper *s, const SnInputCurve *curve, const SnState *
     sn_input_curve_evaluate(curve, fraction, s->pose, NULL);
     for (size_t k = 0; k < 3 * s->world->vertex_count; k++) {
         positions[k] = state->positions[k] + (s->pose[k] - s->pose_begin[k]) +
-                       coast * (state->velocities[k] - s->pose_velocity_begin[k]) + bend * s->acceleration[k];
+                       coast * (state->velocities[k] - s->pose_velocity_begin[k]) + bend * s->expected[k];
     }
 }
 
@@ -408,7 +409,9 @@ SnStatus sn_stepper_step(SnContext *context, SnStepper *s, const SnInputCurve *c
     }
     for (size_t k = 0; k < 3 * s->world->vertex_count; k++) {
         double before = state->velocities[k] - s->pose_velocity_begin[k], after = s->velocities[k] - s->pose_velocity[k];
-        s->acceleration[k] = (after - before) / h;
+        double acceleration = (after - before) / h;
+        s->expected[k] = acceleration + (s->has_acceleration ? acceleration - s->acceleration[k] : 0.0);
+        s->acceleration[k] = acceleration;
     }
     s->has_acceleration = 1;
     memcpy(state->positions, s->positions, bytes);

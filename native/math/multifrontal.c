@@ -342,6 +342,16 @@ cleanup:
     return status;
 }
 
+void sn_multifrontal_work(const SnMultifrontal *m, double *products, double *entries)
+{
+    *products = *entries = 0.0;
+    for (size_t k = 0; k < m->shape.count; k++) {
+        double width = (double)m->fronts[k].width, height = (double)m->fronts[k].height;
+        *products += width * height * (height - width) + width * width * width / 3.0;
+        *entries += width * height;
+    }
+}
+
 /* Adds columns begin..end-1 of a child's update matrix into `to`, the column of the parent's front where they go at row 0, run by run. */
 SN_HOT static void extend_add(const SnMultifrontal *m, const Front *child, size_t begin, size_t end, size_t first_column, size_t ld,
                               float *to)

@@ -13,6 +13,9 @@ SnStatus sn_multifrontal_create(SnContext *context, const SnBlockPattern *patter
                                 SnMultifrontal **multifrontal);
 void sn_multifrontal_destroy(SnMultifrontal *multifrontal);
 
+/* What it takes: multiplications of a factorization, entries read by a solution (twice). */
+void sn_multifrontal_work(const SnMultifrontal *multifrontal, double *products, double *entries);
+
 /* Values on the pattern, finite. Returns how many pivots rounding has eaten up: with any at all the factor is that of a stiffer
    matrix, and the direct solver is the better choice. */
 int sn_multifrontal_factorize(SnMultifrontal *multifrontal, const double *values);
