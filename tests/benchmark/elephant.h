@@ -8,7 +8,7 @@
 #include "mesh/cage.h"
 
 #define ELEPHANT_RESOLUTION 25
-#define ELEPHANT_BACK 1.0 /* metres: what is higher follows, apart from trunk, ears and tail */
+#define ELEPHANT_BACK 1.35 /* metres: what is higher follows, apart from trunk, ears and tail */
 #define ELEPHANT_RATE 24.0 /* frames a second */
 #define ELEPHANT_AROUND 32
 #define ELEPHANT_RINGS 32 /* along a part, its caps included */
