@@ -275,7 +275,8 @@ static SnStatus find_step(SnContext *context, SnNewton *newton)
     if (newton->has_turned) {
         sn_rotations_apply(newton->assembly->unknown_count, newton->rotations, 1, newton->step);
     }
-    SN_TRY(solve_factor(context, newton, 1, newton->step));
+    /* a factor of an earlier shape is further off than its copy in 16 bits is from it */
+    SN_TRY(solve_factor(context, newton, newton->has_turned, newton->step));
     if (newton->response.size > 0) {
         sn_average_response_correct(&newton->response, newton->step);
     }
