@@ -27,23 +27,13 @@ typedef struct PolarJob {
     double *matrices;
 } PolarJob;
 
-/* Whether the rotation of a stretch is known: its second principal value is then not tiny beside the first. */
-static int is_determined(const SnLanes s[6], size_t lane)
-{
-    double xx = s[0][lane], yy = s[1][lane], zz = s[2][lane], yz = s[3][lane], xz = s[4][lane], xy = s[5][lane];
-    double a = yy * zz - yz * yz, b = xx * zz - xz * xz, c = xx * yy - xy * xy;
-    double d = xz * xy - xx * yz, e = xy * yz - yy * xz, f = xz * yz - zz * xy;
-    double size = xx * xx + yy * yy + zz * zz + 2.0 * (yz * yz + xz * xz + xy * xy);
-    return a * a + b * b + c * c + 2.0 * (d * d + e * e + f * f) > DETERMINED * DETERMINED * size * size;
-}
-
 /* The rotation of the polar decomposition takes each matrix's place. */
 static void take_polar(void *data, size_t chunk, size_t begin, size_t end)
 {
     PolarJob *job = data;
     (void)chunk;
     for (size_t first = begin; first < end; first += SN_LANES) {
-        SnLanes f[9], rotation[9], stretch[6];
+        SnLanes f[9], u[9], sigma[3], v[9];
         size_t used = end - first < SN_LANES ? end - first : SN_LANES;
         for (size_t lane = 0; lane < SN_LANES; lane++) {
             const double *matrix = job->matrices + 9 * (first + (lane < used ? lane : used - 1));
@@ -51,12 +41,14 @@ static void take_polar(void *data, size_t chunk, size_t begin, size_t end)
                 f[k][lane] = matrix[k];
             }
         }
-        sn_batch3_polar((const SnLanes *)f, rotation, stretch);
+        sn_batch3_svd((const SnLanes *)f, u, sigma, v);
         for (size_t lane = 0; lane < used; lane++) {
             double *matrix = job->matrices + 9 * (first + lane);
-            int known = is_determined((const SnLanes *)stretch, lane);
+            int known = sigma[1][lane] > DETERMINED * sigma[0][lane];
             for (int k = 0; k < 9; k++) {
-                matrix[k] = known ? rotation[k][lane] : (k % 4 == 0 ? 1.0 : 0.0);
+                int i = 3 * (k / 3), j = 3 * (k % 3);
+                double turned = u[i][lane] * v[j][lane] + u[i + 1][lane] * v[j + 1][lane] + u[i + 2][lane] * v[j + 2][lane];
+                matrix[k] = known ? turned : (i == j ? 1.0 : 0.0);
             }
         }
     }
