@@ -3,8 +3,7 @@
     python examples/balance.py OUT.png [seconds]
 
 A leaning bar, painted 1 at its foot and fading to 0, is let go with Keep Pose 0: it swings, and settles where gravity,
-flesh and painting are in balance. The last plot has a bar that is painted 1/2 all over. In a larger or smaller scene
-gravity is larger or smaller too.
+flesh and painting are in balance. The last plot has a bar that is painted 1/2 all over.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ def swing(
     follow = np.full(len(rest), 0.5) if driven else np.clip(1.0 - 4.0 * (rest[:, 2] - 0.08), 0.0, 1.0)
     leaning = scale * (rest + np.outer(LEAN * rest[:, 2], [1.0, 0.0, 0.0]))
     count = round(seconds * rate) + 1
-    settings = {"keep_pose": 0.0, "jiggle": 2.0, "settle": 1.0, "gravity": (0.0, 0.0, -9.81 * scale)}
+    settings = {"keep_pose": 0.0, "jiggle": 2.0, "settle": 1.0, "gravity": (0.0, 0.0, -9.81)}
     shown = enrich(
         scale * rest, triangles, [leaning] * count, follow, frame_rate=rate, resolution=resolution, **settings
     )
