@@ -27,7 +27,7 @@ threads_FLAGS := -O1 -g -fsanitize=thread -DSN_BASELINE_ONLY
 traced_FLAGS := -O2 -g
 # What runs on several threads, for ThreadSanitizer; what allocates and computes a whole run, for valgrind, which takes its time.
 THREADS_TESTS := threads memory multifrontal tet_elements time_step
-TRACED_TESTS := allocations memory linear_solver multifrontal tet_elements newton cage
+TRACED_TESTS := allocations fill memory linear_solver multifrontal tet_elements newton cage
 
 WINDOWS_OBJECTS := $(patsubst %.c,build/windows/%.o,$(NATIVE_SOURCES))
 
