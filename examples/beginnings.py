@@ -1,4 +1,4 @@
-"""Plots how a bake begins, ends and crosses gaps: a loop that repeats, a settled start, a missing frame.
+"""Plots how a bake begins, ends and crosses gaps: a loop that repeats, settled and from rest, missing frames.
 
     python examples/beginnings.py OUT.png
 """
@@ -83,8 +83,8 @@ def main(arguments: list[str]) -> int:
     print(f"loop: the seam is {seams[0]:.3f} mm, without it {seams[1]:.0f} mm")
 
     lean = [rest @ np.array([[1, 0, 0], [0, 1, 0], [0.4, 0, 1.0]]) for _ in range(2 * CYCLE + 1)]
-    moving, settled = (bake(lean, keep_pose=0.0, start=start) for start in ("moving", "settled"))
-    lines = [("start moving", moving, ORANGE), ("start settled", settled, BLUE)]
+    moving, settled, led = (bake(lean, keep_pose=0.0, start=start) for start in ("moving", "settled", "rest"))
+    lines = [("start moving", moving, ORANGE), ("start settled", settled, BLUE), ("start at rest", led, GREEN)]
     plot(WIDE + 1.0, "A leaning bar, Keep Pose 0, mm", lines)
 
     broken = swayed(2 * CYCLE + 1)

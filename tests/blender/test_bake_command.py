@@ -398,6 +398,15 @@ def test_two_samples_a_frame_play_on_half_frames(tmp_path: Path) -> None:
     assert np.array_equal(given, shown_at(ob, 0))
 
 
+def test_a_start_at_rest_samples_no_frame_before_the_first(tmp_path: Path) -> None:
+    scenes.reset_scene()
+    scenes.build_two_bone_arm(frames=6)
+    blend = save(tmp_path / "arm.blend")
+    result = run("bake", blend, "--object", "Arm", *QUICK, "--set", "start=rest", "--set", "preroll=12")
+    assert result.returncode == 0, result.stderr
+    assert len(cache(tmp_path)) == 6
+
+
 def test_deleting_a_bake_removes_modifier_and_driver_and_nothing_else(copy: Path) -> None:
     ob = object_of(copy)
     assert len(ob.animation_data.drivers) == 1

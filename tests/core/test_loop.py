@@ -12,6 +12,8 @@ import pytest
 import shots
 from bodies import box_surface
 from sinew.core import bake
+from sinew.core.approach import Approach
+from sinew.core.enrich import Enricher
 from sinew.core.errors import BadInput, Cancelled
 from sinew.core.missing import bridge
 from sinew.core.settings import Settings, parse_frames
@@ -126,6 +128,76 @@ def test_a_settled_start_hangs_already(tmp_path: Path) -> None:
         sag = float((REST[:, 2] - result[-1, :, 2]).max())
         assert start == "moving" or sag > 0.005
     assert moved["settled"] < 0.1 * moved["moving"]
+
+
+def curl(angle: float) -> Any:
+    """The bar bent to an arc of that angle, which keeps the lengths along its middle."""
+    along, up = REST[:, 0], REST[:, 2] - 0.1
+    turn, radius = angle * along, 1.0 / angle
+    return np.column_stack([(radius - up) * np.sin(turn), REST[:, 1], radius - (radius - up) * np.cos(turn)])
+
+
+def curled(count: int, angle: float = 1.8, speed: float = 0.02) -> Iterator[Sample]:
+    """A bar that is bent and goes on bending, while it flies."""
+    for index in range(count):
+        moved = curl(angle + speed * index) + [5.0, 0.03 * index, 1.0]
+        yield Sample(index, moved.astype(np.float32), EYE)
+
+
+def test_from_rest_it_comes_to_the_first_pose_without_a_jump_and_nothing_shrinks_on_the_way() -> None:
+    enricher = Enricher(REST, TRIANGLES, (REST[:, 0] < 0.15).astype(float), Settings().replace({"resolution": 10}))
+    pose, following = (enricher.fit(sample.positions).positions for sample in curled(2))
+    way = Approach(enricher.cage, pose, following, 24)
+    poses = np.array([way.at(i) for i in range(25)])
+    edges = enricher.cage.tets[:, [0, 1]]
+    lengths = np.linalg.norm(poses[:, edges[:, 0]] - poses[:, edges[:, 1]], axis=-1)
+    rest = enricher.cage.vertices
+    assert np.allclose(lengths[0], np.linalg.norm(rest[edges[:, 0]] - rest[edges[:, 1]], axis=-1))  # turned as a whole
+    assert np.array_equal(poses[24], pose)
+    ends = np.sort(lengths[[0, 24]], axis=0)
+    assert (lengths[1:24] > 0.97 * ends[0]).all() and (lengths[1:24] < 1.03 * ends[1]).all()
+    straight = np.linspace(0.0, 1.0, 25)[:, None, None] * (poses[24] - poses[0]) + poses[0]
+    shrunk = np.linalg.norm(straight[12, edges[:, 0]] - straight[12, edges[:, 1]], axis=-1)
+    assert (shrunk < 0.95 * ends[0]).any()  # as a mixture of the two would
+    steps = np.diff(poses, axis=0)
+    assert np.abs(steps[0]).max() < 0.02 and np.abs(np.diff(steps, axis=0)).max() < 0.02
+    assert np.abs(2.0 * steps[-1] - steps[-2] - (following - pose)).max() < 0.25 * np.abs(following - pose).max()
+
+
+def test_a_start_at_rest_arrives_swinging(tmp_path: Path) -> None:
+    count, results = 12, {}
+    for start, preroll in (("moving", 0), ("rest", 0), ("rest", 24), ("rest", 96)):
+        shot = make_shot(count, start=start, preroll=preroll, jiggle=2.0, settle=2.0)
+        results[start, preroll] = baked(bake.bake(shot, curled(count), tmp_path / f"{start}{preroll}"))
+    given = np.array([sample.positions for sample in curled(count)])
+    held, free = REST[:, 0] < 0.15, REST[:, 0] > 0.8
+    assert np.array_equal(results["rest", 0], results["rest", 24])  # a second
+    away = {key: np.linalg.norm(result - given, axis=2) for key, result in results.items()}
+    assert away["moving", 0][0].max() < 1e-5 < 0.02 < away["rest", 24][0, free].max() < 0.5
+    assert away["rest", 96][0, free].max() < away["rest", 24][0, free].max()  # it has had time to calm down
+    for key in results:
+        assert away[key][:, held].max() < 1e-5
+    steps = np.linalg.norm(np.diff(results["rest", 24], axis=0), axis=2)
+    assert steps[0].max() < 1.5 * steps[1:].max()
+
+
+def test_an_interrupted_start_at_rest_goes_on_with_the_same_bits(tmp_path: Path, monkeypatch: Any) -> None:
+    from sinew.core import bake_worker
+
+    shot = make_shot(8, start="rest", preroll=6)
+    whole = baked(bake.bake(shot, curled(8), tmp_path / "whole"))
+    simulate = bake_worker.Worker._simulate
+
+    def interrupted(self: Any, index: int) -> None:
+        if index == 3:
+            raise Cancelled("Stopped")
+        simulate(self, index)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(bake_worker.Worker, "_simulate", interrupted)
+        with pytest.raises(Cancelled):
+            bake.bake(shot, curled(8), tmp_path / "parts")
+    assert np.array_equal(whole, baked(bake.bake(shot, curled(8), tmp_path / "parts")))
 
 
 def test_frames_are_named_by_numbers_and_ranges() -> None:

@@ -202,7 +202,7 @@ def sampler_of(ob: Any, settings: Settings) -> sample.Sampler:
         frame_start=settings.frame_start,
         frame_end=settings.frame_end,
         samples=settings.samples,
-        preroll=0 if settings.loop else settings.preroll,
+        preroll=0 if settings.loop or settings.start == "rest" else settings.preroll,
         rest_frame=settings.rest_frame,
         missing=parse_frames(settings.missing_frames),
     )

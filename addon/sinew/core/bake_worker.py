@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .beginning import Beginning, Cycle, close_cycle, find_cycle, settle
+from .beginning import Beginning, Cycle, close_cycle, find_cycle, lead, settle
 from .errors import BadInput
 from .outer import Outer
 from .report import Clock
@@ -217,6 +217,9 @@ class Worker:
                     self.store.void_from(self._state)
             elif index == 0 and settings.start == "settled" and self.shot.samples > 1:
                 self._beginning = settle(self.enricher, fitted, self._outer(0), go_on)
+            elif index == 0 and settings.start == "rest" and self.shot.samples > 1 and settings.simulate:
+                count = settings.preroll * settings.samples or round(self.shot.sample_rate)
+                self._beginning = lead(self.enricher, fitted, self._outer(0), max(count, 1), go_on)
             else:
                 second = fitted(1) if self.shot.samples > 1 else None
                 self._beginning = Beginning(self.enricher.begin(fitted(0), second))

@@ -1,4 +1,5 @@
-"""The state in which a simulation begins: in motion, settled in the first pose, or where a cycle closes.
+"""The state in which a simulation begins: in motion, settled in the first pose, led there from rest, or where a cycle
+closes.
 
 A cycle is simulated over and over until its end meets its beginning. Where it does not within the cycles that it is
 given, the rest is told as a gap, to be blended over the end of the cycle.
@@ -6,6 +7,7 @@ given, the rest is told as a gap, to be blended over the end of the cycle.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .approach import Approach
 from .errors import BadInput
 from .outer import Outer
 
@@ -116,6 +119,23 @@ def settle(enricher: Any, fitted: Fitted, outer: Outer, go_on: Callable[[], bool
             break
     moving = enricher.begin(pose, fitted(1)).velocities
     return Beginning(type(state)(state.positions, moving))
+
+
+def lead(enricher: Any, fitted: Fitted, outer: Outer, count: int, go_on: Callable[[], bool]) -> Beginning:
+    """Begins in the rest pose and leads the flesh to the first pose over `count` samples, where it arrives with a
+    motion of its own."""
+    way = Approach(enricher.cage, fitted(0), fitted(1), count)
+
+    @functools.lru_cache(maxsize=4)
+    def at(i: int) -> Floats:
+        return way.at(i) if i < count else fitted(i - count)
+
+    state = enricher.begin(at(0))
+    for i in range(count):
+        if not go_on():
+            break
+        state, _ = enricher.advance(state, (at(max(i - 1, 0)), at(i), at(i + 1), at(i + 2)), outer)
+    return Beginning(state)
 
 
 def _rms(rows: Floats) -> float:

@@ -181,14 +181,16 @@ class Settings:
     )
     preroll: int = _setting(
         0,
-        "Frames simulated before the first, so that flesh hangs and swings already when the shot begins",
+        "Frames simulated before the first, so that flesh hangs and swings already when the shot begins. With a start "
+        "at rest, those on the way to the first pose (0 is one second)",
         low=0,
         high=1000,
     )
     start: str = _setting(
         "moving",
-        "How flesh begins: moving with the animation, or settled in the first pose (it hangs already where it sags)",
-        choices=("moving", "settled"),
+        "How flesh begins: moving with the animation, settled in the first pose (it hangs already where it sags), or "
+        "at rest in the undeformed shape, from where it is led to the first pose before the first frame",
+        choices=("moving", "settled", "rest"),
     )
     loop: bool = _setting(
         False,
