@@ -224,8 +224,9 @@ def test_a_loop_repeats_and_missing_frames_are_bridged(tmp_path: Path) -> None:
     # A frame that is broken is not looked at.
     bone.location = (0.0, 0.0, 50.0)
     bone.keyframe_insert("location", frame=9)
-    bridged = baked_samples(bake_here(ob, tmp_path, {**values, "missing_frames": "9"}).folder)
-    assert np.abs(bridged - result).max() < 0.02
+    outcome = bake_here(ob, tmp_path, {**values, "missing_frames": "9, 30-31"})
+    assert np.abs(baked_samples(outcome.folder) - result).max() < 0.02
+    assert any("Frame 30 is said to be missing" in warning for warning in outcome.report["warnings"])
 
 
 def test_painted_regions_and_cores_change_the_motion_and_a_repaint_is_noticed(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -229,11 +228,54 @@ def test_missing_frames_are_bridged_smoothly_and_the_ends_are_held() -> None:
     assert np.array_equal(found[13].positions, found[12].positions)
 
 
-def test_passengers_are_bridged_too() -> None:
-    given = [
-        Sample(i, REST.astype(np.float32), EYE, 1.0, (Carried(np.full((2, 3), i, np.float32), (1.0 + i) * EYE),))
-        for i in (0, 1, 2, 5, 6, 7)
-    ]
-    found = list(bridge(given, 8))
-    for i, sample in itertools.islice(enumerate(found), 8):
-        assert np.allclose(sample.carried[0].positions, i) and np.allclose(sample.carried[0].matrix, (1.0 + i) * EYE)
+def turned(degrees: float) -> Any:
+    angle = np.radians(degrees)
+    turn = np.eye(4)
+    turn[:2, :2] = [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
+    return turn
+
+
+def edge_lengths(points: Any) -> Any:
+    corners = np.asarray(points, np.float64)[TRIANGLES]
+    return np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2)
+
+
+def spinning(index: int, degrees: float, by_object: bool) -> Sample:
+    """A bar that spins and flies, by its vertices or as an object, and a passenger on it that spins the other way."""
+    turn, other = turned(degrees * index), turned(-degrees * index) @ np.diag([1.0, -2.0, 1.0, 1.0])
+    turn[:3, 3] = [0.2 * index, 0.0, 0.01 * index * index]
+    world = REST @ turn[:3, :3].T + turn[:3, 3]
+    rider = (world[:, :3] + [0.0, 0.0, 0.3] - other[:3, 3]) @ np.linalg.inv(other[:3, :3]).T
+    body = (REST, turn) if by_object else (world, EYE)
+    return Sample(index, body[0].astype(np.float32), body[1], 1.0, (Carried(rider.astype(np.float32), other),))
+
+
+def in_world(positions: Any, matrix: Any) -> Any:
+    return positions.astype(np.float64) @ matrix[:3, :3].T + matrix[:3, 3]
+
+
+@pytest.mark.parametrize("by_object", [False, True])
+@pytest.mark.parametrize("degrees", [10, 30, 40])  # of which five are 50, 150 and 200
+def test_what_spins_keeps_its_lengths_over_missing_frames_and_so_do_passengers(degrees: int, by_object: bool) -> None:
+    given = [spinning(index, degrees, by_object) for index in range(14)]
+    found = list(bridge((sample for sample in given if sample.index not in {5, 6, 7, 8}), 14))
+    assert [sample.index for sample in found] == list(range(14))
+    lengths = edge_lengths(REST)
+    for sample in found:
+        body, rider = in_world(sample.positions, sample.matrix), in_world(*vars(sample.carried[0]).values())
+        assert np.abs(edge_lengths(body) / lengths - 1.0).max() < 0.02
+        assert np.abs(edge_lengths(rider) / lengths - 1.0).max() < 0.02
+        assert np.abs(rider - body - [0.0, 0.0, 0.3]).max() < 1e-3  # it stays on
+    paths = [np.array([in_world(one.positions, one.matrix) for one in samples]) for samples in (found, given)]
+    kinks, curves = (np.abs(np.diff(path, 2, axis=0)).max() for path in paths)
+    assert kinks < 1.1 * curves  # no more than the true motion turns
+
+
+def test_a_joint_that_bends_keeps_its_lengths_over_missing_frames() -> None:
+    def bent(index: int) -> Any:
+        return curl(1e-3 + 0.3 * (index - 6.5))  # a hinge of 86 degrees within the gap
+
+    given = [Sample(index, bent(index).astype(np.float32), EYE) for index in range(14) if index not in {5, 6, 7, 8}]
+    for sample in bridge(given, 14):
+        assert np.abs(edge_lengths(sample.positions) / edge_lengths(bent(sample.index)) - 1.0).max() < 0.02
+        assert np.abs(sample.positions - bent(sample.index)).max() < 0.05

@@ -197,15 +197,22 @@ def parts_in_steps(sampler: sample.Sampler, rest: sample.Rest, settings: Setting
 
 
 def sampler_of(ob: Any, settings: Settings) -> sample.Sampler:
-    return sample.Sampler(
+    missing = parse_frames(settings.missing_frames)
+    sampler = sample.Sampler(
         ob,
         frame_start=settings.frame_start,
         frame_end=settings.frame_end,
         samples=settings.samples,
         preroll=0 if settings.loop or settings.start == "rest" else settings.preroll,
         rest_frame=settings.rest_frame,
-        missing=parse_frames(settings.missing_frames),
+        missing=missing,
     )
+    outside = sorted(frame for frame in missing if not sampler.first_frame <= frame <= sampler.frame_end)
+    if outside:
+        sampler.body.warnings.append(
+            f"Frame {outside[0]} is said to be missing and is not among those that are baked: check Missing."
+        )
+    return sampler
 
 
 def _automatic(rest: sample.Rest) -> Any:
