@@ -77,16 +77,35 @@ def test_a_loop_is_that_of_an_endless_simulation(tmp_path: Path) -> None:
     assert np.abs(endless[-PERIOD - 2 : -2] - np.roll(loop, 2, axis=0)).max() < 2e-3
 
 
-def test_a_loop_that_does_not_close_is_blended_and_told(tmp_path: Path, monkeypatch: Any) -> None:
+@pytest.mark.parametrize("values", [{"settle": 10.0}, {"settle": 20.0, "jiggle": 1.0}])
+def test_a_loop_that_does_not_close_is_blended_and_told(tmp_path: Path, monkeypatch: Any, values: Any) -> None:
     from sinew.core import beginning
 
     monkeypatch.setattr(beginning, "_MOST_CYCLES", 2)
     count = PERIOD + 1
-    outcome = bake.bake(make_shot(count, loop=True, settle=10.0), samples(count), tmp_path)
+    outcome = bake.bake(make_shot(count, loop=True, **values), samples(count), tmp_path)
     assert outcome.report["loop"]["blended"] and outcome.report["loop"]["seam_relative"] > 1e-3
     assert any("blended" in warning for warning in outcome.report["warnings"])
     result = baked(outcome)
-    assert np.abs(result[-1] - result[0]).max() < 1e-4
+    assert np.abs(result[-1] - result[0]).max() < 1e-7
+    again = np.concatenate([result[:-1], result[:-1]])
+    jerks = np.abs(np.diff(again, 3, axis=0)).max(axis=(1, 2))
+    assert jerks[PERIOD - 3 : PERIOD].max() < 1.2 * jerks[: PERIOD - 3].max()  # nor does its speed jump there
+
+
+def test_half_a_cycle_is_told(tmp_path: Path) -> None:
+    def half(index: int) -> Any:
+        return shake(index / 2.0)
+
+    for name, move in (("half", half), ("whole", shake)):
+        outcome = bake.bake(make_shot(PERIOD + 1, loop=True), samples(PERIOD + 1, move), tmp_path / name)
+        told = any("half a cycle" in warning for warning in outcome.report["warnings"])
+        assert told == outcome.report["loop"]["kink"] == (name == "half")
+
+
+def test_a_loop_of_several_samples_a_frame_must_end_on_its_first_frame(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="add one frame"):
+        bake.bake(make_shot(PERIOD, loop=True, samples=2), samples(PERIOD), tmp_path)
 
 
 @pytest.mark.parametrize("stop", [3, 14])

@@ -159,6 +159,7 @@ class Worker:
                 numbers["gap"] = float(beginning.gap is not None)
                 if self._cycle is not None:
                     numbers |= {"cycles": float(beginning.cycles), "seam": beginning.seam}
+                    numbers |= {"period": float(self._cycle.period), "kink": float(self._cycle.has_kink)}
             else:
                 window = (fitted(index - 2), fitted(index - 1), fitted(index), fitted(index + 1))
                 state, step = self.enricher.advance(self._state_before(index), window, self._outer(index))
@@ -167,7 +168,11 @@ class Worker:
         positions = state.positions
         if beginning.gap is not None and self._cycle is not None:
             self._last = (index, state)  # the next one goes on from it, not from what is blended
-            positions = positions + self._cycle.blend(index) * beginning.gap
+            positions = self._cycle.closed(index, positions, beginning.gap)
+            if index == self._cycle.period:
+                # The same to the bit, fit included: detail asks where a cage is exactly the fitted one.
+                store.write("fitted", index, store.read("fitted", 0))
+                positions = store.read("simulated", 0)
         store.write("simulated", index, positions)
         store.write("velocity", index, state.velocities)
         if index not in self._fits:
@@ -205,7 +210,7 @@ class Worker:
                 return not self.cancelled.is_set()
 
             if settings.loop:
-                self._cycle = find_cycle(fitted, self.shot.samples, self.enricher.size)
+                self._cycle = find_cycle(fitted, self.shot.samples, self.enricher.size, settings.samples)
                 first = self.store.marks[0]
                 if index > 0 and first is not None and first.numbers.get("gap") == 0.0:
                     self._beginning = Beginning(None)  # found before the interruption, and closed

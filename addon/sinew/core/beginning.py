@@ -27,6 +27,15 @@ _CLOSED = 5e-4  # of size: how near the end of a cycle comes to its beginning
 _SAME = 2e-3  # of size: the last sample repeats the first one
 _JUMP = 4.0  # times the largest step beside it: the input does not come back to its beginning
 _BLENDED = 0.25  # share of a cycle over which a gap is blended
+_KINK = 3.0  # times the largest change of speed elsewhere: the input does not go on at the seam as it came
+
+
+@dataclass(frozen=True)
+class Gap:
+    """What a cycle leaves open: (n, 3) from its end to its beginning, and by how much their steps a sample differ."""
+
+    way: Floats
+    step: Floats
 
 
 @dataclass(frozen=True)
@@ -35,15 +44,18 @@ class Cycle:
 
     period: int
     count: int
+    has_kink: bool = False  # the input changes its speed abruptly where it begins anew
 
     def index(self, i: int) -> int:
         return i % self.period
 
-    def blend(self, i: int) -> float:
-        """How much of a gap sample `i` takes, 0 to 1, so that the last one meets the first."""
+    def closed(self, i: int, positions: Floats, gap: Gap) -> Floats:
+        """Positions of sample `i` with their share of a gap, so that the last ones lead to the first."""
         start = (1.0 - _BLENDED) * self.period
         t = min(max((i - start) / (self.period - start), 0.0), 1.0)
-        return t * t * (3.0 - 2.0 * t)
+        arriving = t * t * (t - 1.0) * (self.period - start)  # 0 at both ends, and its last slope is one a sample
+        blended: Floats = positions + t * t * (3.0 - 2.0 * t) * gap.way + arriving * gap.step
+        return blended
 
     @property
     def blended_from(self) -> int:
@@ -56,23 +68,37 @@ class Beginning:
     state: Any  # of the first sample
     cycles: int = 0  # simulated before the one that is kept
     seam: float = 0.0  # how far the end of a cycle is from its beginning, as a fraction of size
-    gap: Floats | None = None  # (n, 3) to be blended over the end, where the seam is too wide
+    gap: Gap | None = None  # to be blended over the end, where the seam is too wide
 
 
-def find_cycle(fitted: Fitted, count: int, size: float) -> Cycle:
-    """How the samples repeat; a sentence where they do not."""
+def find_cycle(fitted: Fitted, count: int, size: float, a_frame: int = 1) -> Cycle:
+    """How the samples repeat, of which there are so many a frame; a sentence where they do not."""
     if count < 4:
         raise BadInput("A loop needs at least four frames: lengthen the range, or turn loop off.")
     closing = _rms(fitted(count - 1) - fitted(0))
     if closing < _SAME * size:
-        return Cycle(count - 1, count)
+        return Cycle(count - 1, count, _has_kink(fitted, count - 1, size))
     beside = max(_rms(fitted(count - 1) - fitted(count - 2)), _rms(fitted(1) - fitted(0)), _SAME * size)
     if closing > _JUMP * beside:
         raise BadInput(
             "The animation does not come back to where it begins, so it is no loop: choose the frames of one cycle (a "
             "walk must be on the spot), or turn loop off."
         )
-    return Cycle(count, count)
+    if a_frame > 1:
+        raise BadInput("With several samples in each frame the last frame of a loop repeats its first: add one frame.")
+    return Cycle(count, count, _has_kink(fitted, count, size))
+
+
+def _has_kink(fitted: Fitted, period: int, size: float) -> bool:
+    """Whether the input arrives at the seam with another speed than it leaves with, as after half a cycle."""
+    last, before = fitted(0), fitted(period - 1)
+    changes = []
+    for i in range(1, period + 1):
+        now = fitted(i % period)
+        changes.append(_rms(now - 2.0 * last + before))
+        last, before = now, last
+    # where the last sample meets the first, the change beside the seam is not to be trusted either
+    return changes[0] > max(_KINK * max(changes[1 : period - 1]), _SAME * size)
 
 
 def close_cycle(
@@ -85,15 +111,13 @@ def close_cycle(
         return fitted(cycle.index(i))
 
     state = enricher.begin(at(0), at(1))
-    seam, gap = np.inf, None
     for cycles in range(1, _MOST_CYCLES + 1):
         before = state.positions
         for i in range(cycle.period):
             if not go_on():
                 return Beginning(state)
             state, _ = enricher.advance(state, (at(i - 1), at(i), at(i + 1), at(i + 2)), outer(i + 1))
-        gap = before - state.positions
-        seam = float(np.linalg.norm(gap, axis=1).max() / enricher.size)
+        seam = _largest(before - state.positions) / enricher.size
         if seam < _CLOSED:
             return Beginning(state, cycles, seam)
     # One cycle more tells what the kept one will leave open.
@@ -102,8 +126,8 @@ def close_cycle(
         if not go_on():
             return Beginning(state)
         state, _ = enricher.advance(state, (at(i - 1), at(i), at(i + 1), at(i + 2)), outer(i + 1))
-    gap = first.positions - state.positions
-    return Beginning(first, _MOST_CYCLES, float(np.linalg.norm(gap, axis=1).max() / enricher.size), gap)
+    gap = Gap(first.positions - state.positions, enricher.interval * (first.velocities - state.velocities))
+    return Beginning(first, _MOST_CYCLES, _largest(gap.way) / enricher.size, gap)
 
 
 def settle(enricher: Any, fitted: Fitted, outer: Outer, go_on: Callable[[], bool]) -> Beginning:
@@ -136,6 +160,10 @@ def lead(enricher: Any, fitted: Fitted, outer: Outer, count: int, go_on: Callabl
             break
         state, _ = enricher.advance(state, (at(max(i - 1, 0)), at(i), at(i + 1), at(i + 2)), outer)
     return Beginning(state)
+
+
+def _largest(rows: Floats) -> float:
+    return float(np.linalg.norm(rows, axis=1).max())
 
 
 def _rms(rows: Floats) -> float:

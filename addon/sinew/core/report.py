@@ -210,6 +210,11 @@ def _warnings(shot: Shot, report: dict[str, Any], repaired: list[float]) -> list
             f"The loop did not close within {report['loop']['cycles']} cycles and was blended "
             f"({report['loop']['seam_relative']:.2%} of size were left): shorten settle, or choose a longer cycle."
         )
+    if report["loop"] and report["loop"]["kink"]:
+        found.append(
+            "The animation changes its speed abruptly where the loop begins anew, as half a cycle does: choose the "
+            "frames of a whole one, unless it should."
+        )
     only = report["inverted_tets"]["samples_simulated_only"]
     if only:
         found.append(f"Some flesh turns inside out in {only} samples: raise jiggle, or set a maximum_offset.")
@@ -231,6 +236,8 @@ def _loop(marks: list[dict[str, float]]) -> dict[str, Any]:
         "cycles": int(first.get("cycles", 0)),
         "seam_relative": first.get("seam", 0.0),
         "blended": first.get("gap", 0.0) > 0.0,
+        "period": int(first.get("period", 0)),  # samples
+        "kink": first.get("kink", 0.0) > 0.0,
     }
 
 
