@@ -13,7 +13,7 @@ from inside import bake_here, baked_samples, load, run, save, shown_at
 from sinew import bake_object
 from sinew.core.errors import BadInput
 from sinew.core.settings import Settings
-from sinew.scene import fingerprint, setup
+from sinew.scene import compat, fingerprint, playback, setup, stack
 
 QUICK = {"resolution": 5, "substeps": 1}
 
@@ -227,6 +227,43 @@ def test_a_loop_repeats_and_missing_frames_are_bridged(tmp_path: Path) -> None:
     outcome = bake_here(ob, tmp_path, {**values, "missing_frames": "9, 30-31"})
     assert np.abs(baked_samples(outcome.folder) - result).max() < 0.02
     assert any("Frame 30 is said to be missing" in warning for warning in outcome.report["warnings"])
+
+
+def test_a_loop_goes_on_where_its_animation_does(tmp_path: Path) -> None:
+    ob = scenes.build_cantilever(frames=24)
+    bone = ob.parent.pose.bones["root"]
+    for frame in range(1, 26):
+        bone.location = (0.0, 0.0, 0.1 * np.sin(2 * np.pi * (frame - 1) / 24))
+        bone.keyframe_insert("location", frame=frame)
+    bpy.context.scene.frame_end = 25
+    values = {**QUICK, "resolution": 10, "follow_group": "follow", "settle": 0.5, "loop": True}
+    first = bake_here(ob, tmp_path, values)
+    result = baked_samples(first.folder)
+
+    def drivers() -> dict[str, Any]:
+        return {driver.data_path.rpartition(".")[2]: driver.driver for driver in ob.animation_data.drivers}
+
+    assert drivers()["factor"].expression == "frame >= 1 and frame <= 25"  # the animation ends
+    assert first.report["loop"]["repeats"] == [False, False]
+    assert np.abs(shown_at(ob, 31) - result[6]).max() > 0.02
+    action = ob.parent.animation_data.action
+    cycles = [curve.modifiers.new("CYCLES") for curve in compat.action_curves(action)]
+    action.update_tag()
+    again = bake_here(ob, tmp_path, values)
+    assert again.unchanged and set(drivers()) == {"eval_frame"} and drivers()["eval_frame"].is_simple_expression
+    for frame in (-40, 0, 1, 24, 26, 31, 100):
+        assert np.array_equal(shown_at(ob, frame), result[(frame - 1) % 24]), frame
+    assert np.allclose(shown_at(ob, 49, 0.5), 0.5 * (result[0] + result[1]), atol=1e-6)
+    for cycle in cycles:
+        cycle.mode_before = "NONE"
+    bake_here(ob, tmp_path, values)
+    assert drivers()["factor"].expression == "frame >= 1" and "eval_frame" in drivers()
+    assert np.array_equal(shown_at(ob, 31), result[6])
+    bake_here(ob, tmp_path, {**values, "loop": False})
+    assert set(drivers()) == {"factor"} and stack.own_modifier(ob).play_mode == "SCENE"
+    bake_here(ob, tmp_path, values)
+    playback.detach(ob)
+    assert len(ob.animation_data.drivers) == 0
 
 
 def test_painted_regions_and_cores_change_the_motion_and_a_repaint_is_noticed(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from .body import (
 from .carried import carried_by, carried_now, find_passengers, new_setup
 from .check import check_object, setups
 from .marks import frame_range, marks_of
-from .play import clear, delete_bake, finish, forget_deleted, objects_of, playing_modifiers
+from .play import clear, delete_bake, finish, forget_deleted, objects_of, playing_modifiers, repeat_of
 from .remake import ObjectRemake, is_remake_enough, why_not_remake
 from .target import Target, bake_root
 from .trial import trial_in_steps, try_object
@@ -51,6 +51,7 @@ __all__ = [
     "new_setup",
     "objects_of",
     "playing_modifiers",
+    "repeat_of",
     "setups",
     "trial_in_steps",
     "try_object",

@@ -20,7 +20,7 @@ from .body import FOLLOW_GROUP, follow_group, follow_in_steps, parts_in_steps, s
 from .carried import add_passengers, choices_of
 from .marks import frame_range, marks_of
 from .outer import OuterReader
-from .play import detach_strangers, find_previous, play
+from .play import detach_strangers, find_previous, play, repeat_of
 from .target import Target, bake_root, sentences
 
 
@@ -78,8 +78,14 @@ class ObjectBake:
             self.shot = make_shot(self._sampler, rest, follow, self._used, self.target, self.setup_id, passengers)
             self._outer = OuterReader(self._sampler, self._used, follow)
             told = tuple(self._sampler.warnings)
+            repeats = self._sampler.repeats() if self._used.loop else (False, False)
             self.shot = dataclasses.replace(
-                self.shot, is_preview=self.is_preview, fields=self._outer.count, warnings=told, **parts
+                self.shot,
+                is_preview=self.is_preview,
+                fields=self._outer.count,
+                warnings=told,
+                repeats=repeats,
+                **parts,
             )
             subjects = (self._sampler.body, *self._sampler.passengers)
             self._places = [subject.place for subject in subjects]
@@ -121,16 +127,18 @@ class ObjectBake:
 
     def show(self, bake_id: str, folder: Path) -> None:
         """Plays the folder on the objects while its frames arrive. The last complete bake stays on the disk."""
-        self._attach(bake_id, folder, self.previous if self.previous != bake_id else "")
+        self._attach(bake_id, folder, self.previous if self.previous != bake_id else "", {})
 
     def attach(self, outcome: baking.Outcome) -> None:
         """Plays the result on the objects and keeps the setup, if the scene is still the one that was sampled."""
         unwelcome = self.is_welcome()
         if unwelcome:
             raise BadInput(unwelcome)
-        self._attach(outcome.id, outcome.folder, self.previous if self.is_preview else "")
+        loop = outcome.report.get("loop")
+        report = {"loop": loop and {**loop, "repeats": self.shot.repeats}}  # an unchanged bake may repeat now
+        self._attach(outcome.id, outcome.folder, self.previous if self.is_preview else "", report)
 
-    def _attach(self, bake_id: str, folder: Path, previous: str) -> None:
+    def _attach(self, bake_id: str, folder: Path, previous: str, report: dict[str, Any]) -> None:
         found = setup.find_by_id(self.setup_id)
         if found is None:
             return
@@ -145,7 +153,8 @@ class ObjectBake:
         for index, (carried, name) in enumerate(zip(objects, result_names(len(self._carried)), strict=True)):
             if carried is None or len(carried.data.vertices) != self._vertices[index]:
                 continue  # a passenger that was deleted or edited meanwhile
-            play(carried, folder / f"{name}.pc2", self._places[index], self.shot, self.settings.samples)
+            repeat = repeat_of(report, self.settings.samples)
+            play(carried, folder / f"{name}.pc2", self._places[index], self.shot, self.settings.samples, repeat)
         if self._made_group and FOLLOW_GROUP not in ob.vertex_groups and self._base_first:
             sample.write_group(ob, FOLLOW_GROUP, self.shot.follow)  # undo has taken it back
         entry.bake, entry.previous, entry.fingerprint = bake_id, previous, self._fingerprint

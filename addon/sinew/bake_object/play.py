@@ -42,7 +42,9 @@ def delete_bake(ob: Any, scene: Any, target: Target) -> None:
     for other, name in zip([ob, *carried], result_names(len(carried)), strict=True):
         if other is not None:
             place = _place_now(other)
-            play(other, root / manifest.id / f"{name}.pc2", place, manifest, manifest.samples_per_frame)
+            samples = manifest.samples_per_frame
+            repeat = repeat_of(manifest.report, samples)
+            play(other, root / manifest.id / f"{name}.pc2", place, manifest, samples, repeat)
     # What it was made from is not known any more; its settings and `check` tell whether it is stale.
     entry.bake, entry.previous, entry.fingerprint = manifest.id, "", {}
     setup.save_of(ob, entry, scene)
@@ -96,7 +98,16 @@ def finish(target: Target, keep: Collection[str] = ()) -> None:
         bakes.remove_leftovers(target.root, target.blend.name, played)
 
 
-def play(ob: Any, path: Path, place: int, shot: Shot | Manifest, samples: int) -> None:
+def repeat_of(report: dict[str, Any], samples: int) -> playback.Repeat | None:
+    """How a bake with so many samples a frame repeats outside of its range, by its report; None where it does not."""
+    loop = report.get("loop") or {}
+    before, after = loop.get("repeats", (False, False))
+    return playback.Repeat(loop["period"] // samples, before, after) if before or after else None
+
+
+def play(
+    ob: Any, path: Path, place: int, shot: Shot | Manifest, samples: int, repeat: playback.Repeat | None = None
+) -> None:
     playback.attach(
         ob,
         path,
@@ -105,6 +116,7 @@ def play(ob: Any, path: Path, place: int, shot: Shot | Manifest, samples: int) -
         frame_start=shot.frame_start,
         frame_end=shot.frame_end,
         samples=samples,
+        repeat=repeat,
     )
 
 

@@ -119,7 +119,7 @@ def build_report(shot: Shot, store: Store, enricher: Any, clock: Clock) -> dict[
         "substeps": {"total": int(sum(column("substeps"))), "max": int(max(column("substeps"), default=0))},
         "fallbacks": int(sum(column("fallbacks"))),
         "restarts": [_frame(shot, index) for index, value in enumerate(column("restarted")) if value],
-        "loop": _loop(marks) if shot.settings.loop else None,
+        "loop": _loop(marks, shot.repeats) if shot.settings.loop else None,
         "seconds": {**{name: round(value, 4) for name, value in clock.seconds.items()}, "total": round(clock.total, 4)},
         "peak_memory": peak_memory(),
         "settings": shot.settings.as_dict(),
@@ -229,8 +229,8 @@ def _warnings(shot: Shot, report: dict[str, Any], repaired: list[float]) -> list
     return found
 
 
-def _loop(marks: list[dict[str, float]]) -> dict[str, Any]:
-    """How a loop was closed."""
+def _loop(marks: list[dict[str, float]], repeats: tuple[bool, bool]) -> dict[str, Any]:
+    """How a loop was closed, and whether it goes on outside of the range."""
     first = marks[0] if marks else {}
     return {
         "cycles": int(first.get("cycles", 0)),
@@ -238,6 +238,7 @@ def _loop(marks: list[dict[str, float]]) -> dict[str, Any]:
         "blended": first.get("gap", 0.0) > 0.0,
         "period": int(first.get("period", 0)),  # samples
         "kink": first.get("kink", 0.0) > 0.0,
+        "repeats": list(repeats),
     }
 
 

@@ -85,6 +85,7 @@ class Shot:
     regions: Regions = Regions()
     fields: int = 0  # how many force fields each sample has
     after: Floats | None = None  # (t,) where the setting follow_after acts; None: everywhere
+    repeats: tuple[bool, bool] = (False, False)  # whether the input of a loop goes on so before and after the range
     is_preview: bool = False
     native: str = ""
     build: str = ""

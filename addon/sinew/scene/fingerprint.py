@@ -178,7 +178,7 @@ def _animation(ob: Any) -> Iterator[Any]:
             yield _rounded(owner.matrix_basis)
         if data is not None:
             own = stack.own_modifier(owner) if hasattr(owner, "modifiers") else None
-            yield from _animation_data(data, f'modifiers["{own.name}"].factor' if own is not None else "")
+            yield from _animation_data(data, f'modifiers["{own.name}"].' if own is not None else "")
         if getattr(owner, "pose", None) is not None:
             yield from _rig(owner, keyed)
         if owner != ob and hasattr(owner, "data"):
@@ -256,13 +256,13 @@ def _rounded(rows: Any) -> tuple[Any, ...]:
 
 
 def _animation_data(data: Any, own: str) -> Iterator[Any]:
-    """All but `own`, the driver of our modifier."""
+    """All but the drivers of our modifier, whose paths begin with `own`, "" without one."""
     for track in data.nla_tracks:
         for strip in track.strips:
             yield strip.mute or track.mute, strip.frame_start, strip.frame_end, strip.blend_type, strip.extrapolation
             yield strip.scale, strip.repeat, strip.use_animated_influence or round(strip.influence, 6)
     for driver in data.drivers:
-        if driver.data_path != own:
+        if not own or not driver.data_path.startswith(own):
             yield driver.data_path, driver.driver.expression
     for action in _actions(data):
         for curve in compat.action_curves(action):

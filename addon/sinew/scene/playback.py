@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,31 @@ import bpy
 
 from . import compat, stack
 
+_DRIVEN = ("factor", "eval_frame")
+
+
+@dataclass(frozen=True)
+class Repeat:
+    """A cycle of so many frames, which goes on before and after the range."""
+
+    period: int
+    before: bool
+    after: bool
+
 
 def attach(
-    ob: Any, cache: Path, *, place: int, first_frame: int, frame_start: int, frame_end: int, samples: int
+    ob: Any,
+    cache: Path,
+    *,
+    place: int,
+    first_frame: int,
+    frame_start: int,
+    frame_end: int,
+    samples: int,
+    repeat: Repeat | None = None,
 ) -> None:
-    """Adds or updates the one modifier that plays `cache`; outside frame_start..frame_end the input plays."""
+    """Adds or updates the one modifier that plays `cache`; outside frame_start..frame_end the input plays, or the cycle
+    repeats."""
     modifier = stack.own_modifier(ob)
     plays_already = modifier is not None and cache_path(ob) == cache
     if modifier is None:
@@ -26,29 +47,42 @@ def attach(
     modifier.interpolation = "LINEAR"
     modifier.deform_mode = "OVERWRITE"
     modifier.time_mode = "FRAME"
-    modifier.play_mode = "SCENE"
+    modifier.play_mode = "SCENE" if repeat is None else "CUSTOM"
     modifier.frame_start = float(first_frame * samples)
     modifier.frame_scale = float(samples)
     if not plays_already:  # else the artist may have chosen to see the input meanwhile
         modifier.show_viewport = modifier.show_render = True
     compat.move_modifier(ob, modifier, place)
-    modifier.driver_remove("factor")
+    for name in _DRIVEN:
+        modifier.driver_remove(name)
     modifier.factor = 1.0
-    # A comparison of numbers is evaluated even where scripts are disabled.
-    curve = modifier.driver_add("factor")
-    curve.driver.type = "SCRIPTED"
-    curve.driver.expression = f"frame >= {frame_start} and frame <= {frame_end}"
-    for point_modifier in list(curve.modifiers):
-        curve.modifiers.remove(point_modifier)
+    ends = [] if repeat is not None and repeat.before else [f"frame >= {frame_start}"]
+    ends += [] if repeat is not None and repeat.after else [f"frame <= {frame_end}"]
+    if ends:
+        _drive(modifier, "factor", " and ".join(ends))
+    if repeat is not None:
+        passed = f"(frame - {first_frame})"
+        whole = f"{repeat.period} * floor({passed} / {repeat.period})"
+        _drive(modifier, "eval_frame", f"{samples} * ({passed} - {whole})")
     ob.update_tag()
 
 
+def _drive(modifier: Any, name: str, expression: str) -> None:
+    """By numbers and the frame alone, which is evaluated even where scripts are disabled."""
+    curve = modifier.driver_add(name)
+    curve.driver.type = "SCRIPTED"
+    curve.driver.expression = expression
+    for point_modifier in list(curve.modifiers):
+        curve.modifiers.remove(point_modifier)
+
+
 def detach(ob: Any) -> bool:
-    """Removes the modifier with its driver and nothing else. True if there was one."""
+    """Removes the modifier with its drivers and nothing else. True if there was one."""
     modifier = stack.own_modifier(ob)
     if modifier is None:
         return False
-    modifier.driver_remove("factor")
+    for name in _DRIVEN:
+        modifier.driver_remove(name)
     ob.modifiers.remove(modifier)
     return True
 

@@ -128,6 +128,7 @@ Result = TypeVar("Result")
 Steps = Generator[None, None, Result]  # work in short steps, so that a window stays alive
 
 _VERTICES_A_STEP = 5_000
+_SAME = 2e-3  # of size: a pose of a cycle, one cycle later
 
 
 def finished(steps: Steps[Result]) -> Result:
@@ -233,6 +234,22 @@ class Sampler:
         """The vertices (t, 3) on one frame, in world metres."""
         bpy.context.scene.frame_set(frame)
         return _placed(*self.body.now(f"frame {frame}"))
+
+    def repeats(self) -> tuple[bool, bool]:
+        """Whether the animation of one cycle, whose last frame may repeat its first, goes on so before and after."""
+        middle = (2 * self.frame_start + self.frame_end) // 3
+        here = self.placed_at(middle)
+        length = self.frame_end - self.frame_start
+        near = _SAME * float(np.ptp(here, axis=0).max())
+
+        def is_same(frame: int) -> bool:
+            try:
+                return float(np.abs(self.placed_at(frame) - here).max()) <= near
+            except SceneError:  # not the same mesh, perhaps
+                return False
+
+        before, after = (any(is_same(middle + way * (length + k)) for k in (0, 1)) for way in (-1, 1))
+        return before, after
 
     def rest(self) -> Rest:
         """The rest shape, placed where the object is on the first sample (or on the rest frame)."""

@@ -119,7 +119,11 @@ def show() -> bool:
     manifest = results.store.manifest
     samples = manifest.samples_per_frame
     now = scene.frame_current + scene.frame_subframe
-    index = min(max(round((now - manifest.first_frame) * samples), 0), manifest.samples - 1)
+    index = round((now - manifest.first_frame) * samples)
+    repeat = bake_object.repeat_of(manifest.report, samples)
+    if repeat is not None:
+        index %= repeat.period * samples
+    index = min(max(index, 0), manifest.samples - 1)
     wanted = properties.settings_from(entry.settings)
     settings = results.shot.settings.replace(
         {name: getattr(wanted, name) for name in RESULT_SETTINGS}
