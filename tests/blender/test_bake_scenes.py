@@ -209,6 +209,31 @@ def test_groups_say_what_carries_input_and_what_is_rigid(tmp_path: Path) -> None
         bake_here(ob, tmp_path, {**values, "track_group": "no such"})
 
 
+def test_loose_parts_keep_their_shape_where_that_is_asked_for(tmp_path: Path) -> None:
+    ob = scenes.build_two_bone_arm(frames=8)
+    count = len(ob.data.vertices)
+    values = {**QUICK, "resolution": 12}
+    alone = [baked_samples(bake_here(ob, tmp_path, {**values, "rigid_shells": on}).folder) for on in (False, True)]
+    assert np.array_equal(*alone)  # one shell is no loose part
+    bake_object.clear(ob, bpy.context.scene)
+    ball, faces = scenes.ball_mesh(0.05, 4)
+    lower = np.clip((ball[:, 0] + 0.1) / 0.2, 0.0, 1.0)
+    button = scenes.add_mesh("Button", ball + (0.5, 0.0, 0.1), faces, groups={"upper": 1.0 - lower, "lower": lower})
+    with bpy.context.temp_override(active_object=ob, object=ob, selected_editable_objects=[ob, button]):
+        bpy.ops.object.join()
+    rest, given = np.array([vertex.co for vertex in ob.data.vertices]), shown_at(ob, 6)
+
+    def distances(points: Any) -> Any:
+        return np.linalg.norm(points[count:, None] - points[None, count:], axis=2)
+
+    bent = {}
+    for on in (False, True):
+        baked = baked_samples(bake_here(ob, tmp_path, {**values, "rigid_shells": on}).folder)
+        bent[on] = max(np.abs(distances(sample) - distances(rest)).max() for sample in baked)
+        assert np.linalg.norm(baked[5, count:] - given[count:], axis=1).max() < 0.1
+    assert bent[True] < 5e-7 and bent[False] > 0.005
+
+
 def test_a_loop_repeats_and_missing_frames_are_bridged(tmp_path: Path) -> None:
     ob = scenes.build_cantilever(frames=24)
     bone = ob.parent.pose.bones["root"]

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import shots
-from bodies import box_surface, rotation, sphere
+from bodies import box_surface, rod, rotation, sphere
 from sinew.core import bake
 from sinew.core.enrich import Enricher
-from sinew.core.parts import Parts, make_parts
+from sinew.core.parts import Parts, loose_shells, make_parts
 from sinew.core.seam import Seam
 from sinew.core.settings import Settings
 from sinew.core.shot import Sample
@@ -113,6 +113,62 @@ def test_rigid_pieces_are_those_that_hang_together_within_their_group() -> None:
     parts = make_parts(None, weights, 6, edges)
     assert parts.rigid.tolist() == [0, 0, -1, 1, 1, -1] and parts.tracked.all()
     assert make_parts(weights, None, 6, edges).tracked.tolist() == [True, True, False, True, True, False]
+
+
+def joined(*meshes: Any) -> tuple[Any, Any, Any]:
+    """Several meshes as one, and the number of its mesh for each vertex."""
+    counts = [len(points) for points, _ in meshes]
+    starts = np.cumsum([0, *counts])
+    triangles = np.concatenate([faces + start for (_, faces), start in zip(meshes, starts, strict=False)])
+    points = np.concatenate([points for points, _ in meshes])
+    return points, triangles.astype(np.int32), np.repeat(np.arange(len(meshes)), counts)
+
+
+def edges_of(triangles: Any) -> Any:
+    return np.unique(np.sort(triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1), axis=0).astype(np.int32)
+
+
+def ring(radius: float, height: float, around: int = 24) -> tuple[Any, Any]:
+    """An open band about Z."""
+    points, faces = rod(radius, height, around, 2)
+    open_faces = faces[(faces < 3 * around).all(axis=1)]
+    return points[: 3 * around][:, [1, 2, 0]] - (0.0, 0.0, height / 2), open_faces
+
+
+def test_small_loose_shells_are_rigid_and_what_is_worn_is_not() -> None:
+    body = sphere(24, 36, (1.0, 1.0, 1.5))
+    ball, ball_faces = sphere(8, 12, (0.2, 0.2, 0.2))
+    eye = (ball + (0.95, 0.0, 0.5), ball_faces)
+    tooth = (0.2 * ball + (0.98, 0.2, 0.0), ball_faces)
+    belt, cap = ring(1.02, 0.1), sphere(10, 14, (0.5, 0.5, 0.4))
+    hood = (cap[0] + (0.0, 0.0, 1.3), cap[1])
+    coat = sphere(24, 36, (1.05, 1.05, 1.0))
+    points, triangles, mesh = joined(body, eye, tooth, belt, hood, coat)
+    loose = loose_shells(points, triangles, edges_of(triangles))
+    assert [loose[mesh == i].all() for i in range(6)] == [False, True, True, False, False, False]
+    assert not loose[np.isin(mesh, (0, 3, 4, 5))].any()
+    # The same for a mesh that is inside out, in another order and of another size.
+    turned = loose_shells(7.0 * points[::-1], len(points) - 1 - triangles, edges_of(len(points) - 1 - triangles))
+    assert np.array_equal(turned[::-1], loose)
+
+
+def test_an_eye_in_its_socket_is_rigid() -> None:
+    """The socket lies within the eye and looks at its middle: the eye is not worn on it."""
+    points, faces = sphere(32, 48)
+    eye, eye_faces = sphere(8, 12, (0.3, 0.3, 0.3))
+    depth = 0.27**2 - points[:, 1] ** 2 - points[:, 2] ** 2
+    socket = (points[:, 0] > 0.0) & (depth > 0.0)
+    points[socket, 0] = 1.0 - np.sqrt(depth[socket])
+    points, triangles, mesh = joined((points, faces), (eye + (1.0, 0.0, 0.0), eye_faces))
+    loose = loose_shells(points, triangles, edges_of(triangles))
+    assert loose[mesh == 1].all() and not loose[mesh == 0].any()
+
+
+def test_one_shell_or_no_faces_have_no_loose_parts() -> None:
+    assert not loose_shells(REST, TRIANGLES, edges_of(TRIANGLES)).any()
+    assert not loose_shells(REST, TRIANGLES[:0], edges_of(TRIANGLES)[:0]).any()
+    points, triangles, _ = joined((REST, TRIANGLES), (REST + (0.0, 1.0, 0.0), TRIANGLES))  # twins: neither is small
+    assert not loose_shells(points, triangles, edges_of(triangles)).any()
 
 
 def test_a_point_cloud_is_enriched_like_the_surface_it_lies_on() -> None:

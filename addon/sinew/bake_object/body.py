@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.errors import BadInput
 from ..core.follow import Segment, automatic_follow
-from ..core.parts import make_parts
+from ..core.parts import loose_shells, make_parts
 from ..core.regions import GROUPS, Regions, make_bones
 from ..core.settings import Settings, parse_frames
 from ..core.task import Task
@@ -188,10 +188,13 @@ def parts_in_steps(sampler: sample.Sampler, rest: sample.Rest, settings: Setting
     if settings.cage_object:
         painted["inside"] = _inside(rest, settings)
     values["regions"] = Regions(**painted)
-    if not settings.track_group and not settings.rigid_group:
+    shells = settings.rigid_shells and loose_shells(rest.positions, rest.triangles, rest.edges)
+    if not settings.track_group and not settings.rigid_group and not np.any(shells):
         return values
     tracked = (yield from sampler.group_in_steps(settings.track_group)) if settings.track_group else None
     rigid = (yield from sampler.group_in_steps(settings.rigid_group)) if settings.rigid_group else None
+    if np.any(shells):
+        rigid = np.where(shells, 1.0, 0.0 if rigid is None else rigid)
     parts = make_parts(tracked, rigid, len(rest.positions), rest.edges)
     return values | {"parts": parts}
 

@@ -110,6 +110,11 @@ class Settings:
     rigid_group: str = _setting(
         "", "Vertex group of parts that keep their shape, each piece by itself: teeth, eyes, buttons, claws"
     )
+    rigid_shells: bool = _setting(
+        False,
+        "Small loose parts of the mesh keep their shape, as if they were in the rigid group: teeth, eyes, buttons. "
+        "What is worn around the body, such as shoes and belts, stays soft",
+    )
     bone_core: float = _setting(
         0.0,
         "Flesh follows exactly inside limbs, around their bones, so that what is painted free swings on a firm core. "

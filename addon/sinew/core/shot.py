@@ -24,8 +24,8 @@ RESULT_SETTINGS = ("amount", "maximum_offset", "detail", "interpolation", "follo
 _RANGE_SETTINGS = ("frame_start", "frame_end", "follow_group", "spread", "rest_frame", "gravity", "missing_frames")
 # Of no influence on the body's motion; groups count by their weights.
 _OTHER_SETTINGS = (
-    "track_group", "rigid_group", *GROUPS.values(), "average_group", "cage_object", "passengers", "preview_resolution",
-    "preview_frames",
+    "track_group", "rigid_group", "rigid_shells", *GROUPS.values(), "average_group", "cage_object", "passengers",
+    "preview_resolution", "preview_frames",
 )  # fmt: skip
 
 

@@ -284,6 +284,7 @@ class SINEW_PT_advanced(OfSetup, bpy.types.Panel):
         groups = layout.column()
         for name in ("track_group", "rigid_group"):
             _draw_group(groups, item, name, context.object)
+        groups.prop(item, "rigid_shells")
         _draw_optional(layout, item, "rest_frame")
         _draw_optional(layout, item, "gravity")
         layout.prop(item, "fields")

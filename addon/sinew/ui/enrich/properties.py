@@ -65,6 +65,7 @@ _NAMES = {
     "fields": "Force Fields",
     "follow_animated": "Animated Weights",
     "rigid_group": "Rigid",
+    "rigid_shells": "Loose Parts Rigid",
     "follow_after_group": "Follow After Group",
 }
 _USE = {
