@@ -12,7 +12,9 @@ import scenes
 from inside import bake_here, baked_samples
 from sinew import bake_object
 from sinew.core import fields as core_fields
-from sinew.scene import compat, fields, fingerprint, sample
+from sinew.core.errors import BadInput
+from sinew.core.settings import Settings
+from sinew.scene import attributes, compat, fields, fingerprint, sample, stack
 
 TIMESTEP = 0.04  # of particles, seconds a frame
 FIELDS: list[tuple[str, float, dict[str, Any]]] = [
@@ -163,14 +165,28 @@ def test_weights_that_a_modifier_animates_are_read_on_every_frame(tmp_path: Path
     for frame, influence in ((1, 0.0), (5, 0.0), (6, 1.0)):
         edit.mask_constant = influence
         edit.keyframe_insert("mask_constant", frame=frame)
-    with bpy.context.temp_override(object=ob, active_object=ob):
-        bpy.ops.object.modifier_move_to_index(modifier="edit", index=0)
-    with sample.Sampler(ob) as sampler:
-        bpy.context.scene.frame_set(3)
-        early = sampler.group_now("near")
-        bpy.context.scene.frame_set(9)
-        late = sampler.group_now("near")
-    assert early.min() == 1.0 and late.max() == 0.0
+    for index in (0, 1):  # before and after the armature
+        move_modifier(ob, "edit", index)
+        with sample.Sampler(ob) as sampler:
+            bpy.context.scene.frame_set(3)
+            early = sampler.group_now("near")
+            bpy.context.scene.frame_set(9)
+            late = sampler.group_now("near")
+        assert early.min() == 1.0 and late.max() == 0.0
+
+
+def test_our_place_is_after_weights_that_are_made_right_behind_the_last_deformer() -> None:
+    ob = scenes.build_cantilever(frames=4)
+    for name, kind in (("edit", "EDIT"), ("mix", "MIX"), ("near", "PROXIMITY")):
+        ob.modifiers.new(name, f"VERTEX_WEIGHT_{kind}")
+    ob.modifiers.new("subdivision", "SUBSURF")
+    ob.modifiers.new("late", "VERTEX_WEIGHT_EDIT")
+    assert [modifier.name for modifier in ob.modifiers][1] == "edit" and stack.find_place(ob, ()) == 4
+    move_modifier(ob, "subdivision", 1)
+    assert stack.find_place(ob, ()) == 1
+    ob.modifiers.new("transfer", "DATA_TRANSFER")
+    move_modifier(ob, "transfer", 1)
+    assert stack.find_place(ob, ()) == 1
 
 
 def _shown(ob: Any, frame: int) -> Any:
@@ -179,10 +195,8 @@ def _shown(ob: Any, frame: int) -> Any:
     return np.array([vertex.co for vertex in mesh.vertices])
 
 
-def test_weights_that_nodes_write_are_followed(tmp_path: Path) -> None:
-    ob = scenes.build_cantilever(frames=6)
-    group = ob.vertex_groups.new(name="made")
-    group.add([0], 0.5, "REPLACE")
+def add_storing_nodes(ob: Any, name: str, value: float) -> Any:
+    """Nodes at the beginning of the stack that store a value for all points. The socket of the value."""
     tree = bpy.data.node_groups.new("Weights", "GeometryNodeTree")
     if hasattr(tree, "interface"):
         for way in ("INPUT", "OUTPUT"):
@@ -194,23 +208,75 @@ def test_weights_that_nodes_write_are_followed(tmp_path: Path) -> None:
         tree.nodes.new(kind) for kind in ("GeometryNodeStoreNamedAttribute", "NodeGroupInput", "NodeGroupOutput")
     )
     store.data_type, store.domain = "FLOAT", "POINT"
-    store.inputs["Name"].default_value = "made"
-    value = next(socket for socket in store.inputs if socket.name == "Value" and socket.enabled)
-    value.default_value = 1.0
+    store.inputs["Name"].default_value = name
+    socket = next(socket for socket in store.inputs if socket.name == "Value" and socket.enabled)
+    socket.default_value = value
     tree.links.new(begin.outputs[0], store.inputs["Geometry"])
     tree.links.new(store.outputs["Geometry"], end.inputs[0])
-    nodes = ob.modifiers.new("nodes", "NODES")
-    nodes.node_group = tree
+    ob.modifiers.new("nodes", "NODES").node_group = tree
+    move_modifier(ob, "nodes", 0)
+    return socket
+
+
+def move_modifier(ob: Any, name: str, index: int) -> None:
     with bpy.context.temp_override(object=ob, active_object=ob):
-        bpy.ops.object.modifier_move_to_index(modifier="nodes", index=0)
+        bpy.ops.object.modifier_move_to_index(modifier=name, index=index)
+
+
+@pytest.mark.parametrize("is_group", [True, False])
+def test_weights_that_nodes_write_are_followed(tmp_path: Path, is_group: bool) -> None:
+    """Into a vertex group, or as an attribute that no vertex group has the name of."""
+    ob = scenes.build_cantilever(frames=6)
+    if is_group:
+        ob.vertex_groups.new(name="made").add([0], 0.5, "REPLACE")
+    value = add_storing_nodes(ob, "made", 1.0)
     given = [_shown(ob, frame) for frame in range(1, 7)]
     outcome = bake_here(ob, tmp_path, {"resolution": 6, "follow_group": "made"})
     assert np.abs(baked_samples(outcome.folder) - given).max() < 2e-6
     value.default_value = 0.25
     with sample.Sampler(ob) as sampler:
-        assert np.all(sampler.group("made") == 0.25)
+        assert np.all(sampler.group("made") == 0.25) and np.all(sampler.group_now("made") == 0.25)
     seen = bake_object.look_at(ob.name, {"follow_group": "made"}).follow()  # what Show Weights and the cage show
     assert np.all(seen == 0.25) and ob.modifiers["Armature"].show_viewport
+    assert np.all(bake_object.look_at(ob.name, {"follow_group": "made", "spread": True}).follow() == 0.25)
+    assert "made" in attributes.names(ob)
+    value.default_value = 3.0
+    with sample.Sampler(ob) as sampler:
+        assert np.all(sampler.group("made") == 1.0)
+
+
+def test_every_group_may_be_an_attribute(tmp_path: Path) -> None:
+    ob = scenes.build_cantilever(frames=4)
+    add_storing_nodes(ob, "made", 0.6)
+    groups = [name for name in Settings().as_dict() if name.endswith("_group")]
+    assert len(groups) == 9
+    values = {**dict.fromkeys(groups, "made"), "average_regions": 2, "follow_after": 0.5}
+    bake_here(ob, tmp_path, {"resolution": 6, **values})
+    for name in groups:
+        with pytest.raises(BadInput, match='no vertex group or float attribute of points "mad".*mean "made"'):
+            bake_here(ob, tmp_path, {"resolution": 6, **values, name: "mad"})
+    move_modifier(ob, "nodes", len(ob.modifiers) - 1)
+    ob.modifiers.remove(ob.modifiers["Sinew"])
+    with pytest.raises(BadInput, match="if they come before the last modifier that deforms"):
+        bake_here(ob, tmp_path, {"resolution": 6, "follow_group": "made"})
+
+
+def test_an_attribute_of_the_mesh_is_spread_where_it_is_not_negative_and_makes_a_bake_stale(tmp_path: Path) -> None:
+    ob = scenes.build_cantilever(frames=4)
+    stored = ob.data.attributes.new("stored", "FLOAT", "POINT")
+    along = np.array([vertex.co.x for vertex in ob.data.vertices])
+    values = np.where(along < 0.01, 1.0, np.where(along > along.max() - 0.01, 0.0, -1.0)).astype(np.float32)
+    stored.data.foreach_set("value", values)
+    ob.data.attributes.new("integers", "INT", "POINT")
+    assert "stored" in attributes.names(ob) and "integers" not in attributes.names(ob)
+    seen = bake_object.look_at(ob.name, {"follow_group": "stored", "spread": True, "resolution": 8}).follow()
+    assert np.all(seen[values == 1.0] == 1.0) and np.all(seen[values == 0.0] == 0.0)
+    assert ((seen > 0.1) & (seen < 0.9)).sum() > len(seen) / 4
+    plain = bake_object.look_at(ob.name, {"follow_group": "stored"}).follow()
+    assert np.array_equal(plain, np.maximum(values, 0.0))
+    before = fingerprint.take_weights(ob, "stored")
+    stored.data[0].value = 0.5
+    assert fingerprint.take_weights(ob, "stored") != before
 
 
 def test_a_changed_input_of_nodes_makes_a_bake_stale() -> None:

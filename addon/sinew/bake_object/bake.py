@@ -15,7 +15,7 @@ from ..core.report import Clock
 from ..core.settings import Settings
 from ..core.shot import Carried, Passenger, Sample, Shot
 from ..core.store import result_names
-from ..scene import playback, sample, setup
+from ..scene import attributes, playback, sample, setup
 from .body import FOLLOW_GROUP, follow_group, follow_in_steps, parts_in_steps, sampler_of
 from .carried import add_passengers, choices_of
 from .marks import frame_range, marks_of
@@ -50,7 +50,7 @@ class ObjectBake:
             self.setup_id = existing.id if existing and existing.id else setup.id_for(target.file_name, name)
             self.settings = Settings().replace(existing.settings if existing else {}).replace(values)
             self.previous = _last_complete(ob, existing, target) if existing else ""
-            if self.settings.follow_group and self.settings.follow_group not in ob.vertex_groups:
+            if self.settings.follow_group and not attributes.has_weights(ob, self.settings.follow_group):
                 sample.refuse_group(ob, self.settings.follow_group)
             self._made_group = not follow_group(ob, self.settings)  # it makes one
             self._used = _preview_of(self.settings) if is_preview else self.settings

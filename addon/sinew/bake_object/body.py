@@ -159,10 +159,7 @@ def after_weights(ob: Any, settings: Settings) -> Any | None:
     if not group:
         return None
     with sentences():
-        weights = sample.finished(sample.rest_now(ob, group))[1]
-    if weights is None:
-        raise BadInput(f'Object "{ob.name}" has no vertex group "{group}": choose one that it has.')
-    return sharpened(weights)
+        return sharpened(sample.finished(sample.rest_now(ob, group))[1])
 
 
 def painted_groups(settings: Settings) -> list[str]:

@@ -14,7 +14,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from . import compat, fields, stack
+from . import attributes, compat, fields, stack
 
 # What each part says when it differs.
 REASONS = {
@@ -299,8 +299,9 @@ def _weights(
 ) -> bytes:
     """The weights of some groups; of a large mesh those of vertices spread over it, which a stroke hardly misses."""
     columns = {ob.vertex_groups[name].index: i for i, name in enumerate(names) if name in ob.vertex_groups}
-    if not columns:
-        return b""
+    if not columns:  # or attributes, if the mesh itself holds them; nodes count as modifiers
+        stored = [attributes.read(ob.data, name) for name in names]
+        return b"".join(values.tobytes() for values in stored if values is not None)
     vertices = ob.data.vertices
     looked_at = range(0, len(vertices), max(1, -(-len(vertices) // most)))
     weights = np.full((len(looked_at), len(names)), unpainted, dtype=np.float32)

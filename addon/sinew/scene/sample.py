@@ -13,7 +13,7 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
-from . import compat, stack
+from . import attributes, compat, stack
 from .errors import SceneError
 from .subject import Subject, evaluated_mesh
 
@@ -97,12 +97,14 @@ def why_not(ob: Any) -> str:
 
 
 def refuse_group(ob: Any, name: str) -> None:
-    """Says that there is no such vertex group, and which one may be meant."""
-    names = [group.name for group in ob.vertex_groups]
+    """Says that there are no such weights, and which ones may be meant."""
+    names = attributes.names(ob)
     close = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
     known = ", ".join(f'"{one}"' for one in names[:5]) + (" and more" if len(names) > 5 else "")
     hint = f'did you mean "{close[0]}"?' if close else f"it has {known}." if names else "it has none at all."
-    raise SceneError(f'Object "{ob.name}" has no vertex group "{name}": {hint}')
+    if any(modifier.type == "NODES" for modifier in stack.others(ob)[stack.find_place(ob, ()) :]):
+        hint += " What nodes store counts if they come before the last modifier that deforms."
+    raise SceneError(f'Object "{ob.name}" has no vertex group or float attribute of points "{name}": {hint}')
 
 
 def sharers(ob: Any) -> list[str]:
@@ -290,14 +292,13 @@ class Sampler:
         return PassengerRest(first, first, _edges(evaluated_mesh(subject.ob)))
 
     def group(self, name: str) -> Floats:
-        """Weights (t,) of a vertex group on the rest mesh as it is at our place; 0 where a vertex has none."""
+        """Weights (t,) of a vertex group on the rest mesh as it is at our place, or of an attribute; 0 where a vertex
+        has none."""
         return finished(self.group_in_steps(name))
 
     def group_in_steps(self, name: str, unpainted: float = 0.0) -> Steps[Floats]:
-        if name not in self.ob.vertex_groups:
-            refuse_group(self.ob, name)
-        if unpainted == 0.0 and stack.has_nodes(self.ob, self.place):
-            return (yield from _group_now(self.ob, name))  # nodes may write weights, and are no part of the rest mesh
+        if name not in self.ob.vertex_groups or stack.has_nodes(self.ob, self.place):
+            return (yield from _group_now(self.ob, name, unpainted))  # nodes are no part of the rest mesh
         weights = yield from _weights(self.body, [name], unpainted)
         return weights[:, 0].astype(np.float64)
 
@@ -333,27 +334,40 @@ def rest_now(ob: Any, group: str = "", unpainted: float = 0.0) -> Steps[tuple[Re
         subject.check_finite(local, "the rest shape")
         rest = _make_rest(subject, mesh, local, matrix)
     by_nodes = None
-    if group in ob.vertex_groups and unpainted == 0.0 and stack.has_nodes(ob, subject.place):
-        with stack.hidden_from(ob, subject.place):  # at once: nobody may see the object so
-            by_nodes = finished(_group_now(ob, group))
+    if group and (group not in ob.vertex_groups or stack.has_nodes(ob, subject.place)):
+        by_nodes = _shown_group(ob, subject.place, group, unpainted)
     names = [bone.name for bone in rest.bones] + ([group] if group in ob.vertex_groups else [])
     weights = yield from _weights(subject, names, unpainted if group in ob.vertex_groups else 0.0)
     followed = weights[:, -1].astype(np.float64) if group in ob.vertex_groups else None
     skin = weights[:, : len(rest.bones)] if rest.bones else None
     if by_nodes is not None and len(by_nodes) == len(rest.positions):
         followed = by_nodes
+    if group and followed is None:
+        raise SceneError(f'The attribute "{group}" of "{ob.name}" is on other vertices than those at rest: bake.')
     return dataclasses.replace(rest, skin=skin), followed
 
 
-def _group_now(ob: Any, name: str) -> Steps[Floats]:
-    """Weights (t,) of a vertex group on the mesh as it shows now, as modifiers and nodes make them."""
-    if name not in ob.vertex_groups:
-        refuse_group(ob, name)
+def _shown_group(ob: Any, place: int, name: str, unpainted: float) -> Floats:
+    """Weights of a vertex group or an attribute at a place of the stack; if there are none, at its end: without a look
+    at other frames nodes that deform are taken for ones that do not."""
+    with stack.hidden_from(ob, place):  # at once: nobody may see the object so
+        if name in ob.vertex_groups or attributes.read(evaluated_mesh(ob), name) is not None:
+            return finished(_group_now(ob, name, unpainted))
+    return finished(_group_now(ob, name, unpainted))
+
+
+def _group_now(ob: Any, name: str, unpainted: float = 0.0) -> Steps[Floats]:
+    """Weights (t,) of a vertex group or an attribute on the mesh as it shows now, as modifiers and nodes make them.
+    `unpainted` is for vertices that are not in the group, or whose attribute is below 0."""
     mesh = evaluated_mesh(ob)
-    weights = np.zeros(len(mesh.vertices), np.float32)
-    attribute = mesh.attributes.get(name)
-    if attribute is not None and attribute.domain == "POINT" and attribute.data_type == "FLOAT":
-        attribute.data.foreach_get("value", weights)
+    stored = attributes.read(mesh, name)
+    weights = np.full(len(mesh.vertices), unpainted, np.float32)
+    if stored is not None:
+        if not np.isfinite(stored).all():
+            raise SceneError(f'The weights "{name}" of "{ob.name}" are not all numbers: check what makes them.')
+        weights = np.where(stored < 0.0, np.float32(unpainted), stored)
+    elif name not in ob.vertex_groups:
+        refuse_group(ob, name)
     else:
         index = ob.vertex_groups[name].index
         for begin in range(0, len(weights), _VERTICES_A_STEP):
@@ -363,9 +377,7 @@ def _group_now(ob: Any, name: str) -> Steps[Floats]:
                     if element.group == index:
                         weights[vertex.index] = element.weight
             yield
-    if not np.isfinite(weights).all():
-        raise SceneError(f'The weights "{name}" of "{ob.name}" are not all numbers: check what makes them.')
-    return weights.astype(np.float64)
+    return np.clip(weights, 0.0, 1.0).astype(np.float64)
 
 
 def _make_rest(subject: Subject, mesh: Any, local: npt.NDArray[np.float32], matrix: Floats) -> Rest:

@@ -1,7 +1,8 @@
 """Our place in an object's modifier stack, and what must hold below it.
 
-The place is after the last modifier that deforms, so that everything which shapes the animation is sampled, and
-thereby before whatever changes the vertex count after it (Subdivision at the end), so that this stays editable.
+The place is after the last modifier that deforms, so that everything which shapes the animation is sampled, and after
+those that make weights right behind it; thereby before whatever changes the vertex count after it (Subdivision at the
+end), so that this stays editable.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ COUNT_CHANGING = frozenset(
     "PARTICLE_INSTANCE REMESH SCREW SKIN SOLIDIFY SUBSURF TRIANGULATE VOLUME_TO_MESH WELD WIREFRAME".split()
 )
 # They change no vertex, but may write the vertex groups that others read.
-GROUP_CHANGING = frozenset("DATA_TRANSFER VERTEX_WEIGHT_EDIT VERTEX_WEIGHT_MIX VERTEX_WEIGHT_PROXIMITY".split())
+_WEIGHT_CHANGING = frozenset("VERTEX_WEIGHT_EDIT VERTEX_WEIGHT_MIX VERTEX_WEIGHT_PROXIMITY".split())
+GROUP_CHANGING = _WEIGHT_CHANGING | {"DATA_TRANSFER"}
 
 
 _OWN_FILE = re.compile(r"[/\\\\]sinew[/\\\\][0-9a-f]{16}[/\\\\](result|passenger_\d+)\.pc2$")
@@ -74,6 +76,11 @@ def find_place(ob: Any, frames: tuple[int, ...]) -> int:
             continue
         if modifier.type in DEFORMING or (frames and modifier.type == "NODES" and _moves_vertices(ob, index, frames)):
             place = index + 1
+    for index, modifier in enumerate(others(ob)[place:], place):
+        # Weights that are made right after it count too.
+        if modifier.type not in _WEIGHT_CHANGING or compat.is_pinned_last(modifier):
+            break
+        place = index + 1
     return place
 
 

@@ -8,7 +8,7 @@ import bpy
 
 from ... import bake_object
 from ...core.regions import GROUPS
-from ...scene import compat, sample, setup, stack
+from ...scene import attributes, compat, sample, setup, stack
 from .. import job_operator
 from ..classes import registering
 from . import cage, forecast, operators, presets, properties, state, trial, view, weights
@@ -158,9 +158,7 @@ class SINEW_PT_follow(OfSetup, bpy.types.Panel):
     def draw(self, context: Any) -> None:
         layout, item = self.columns(context)
         ob = context.object
-        group = layout.row()
-        group.alert = bool(item.follow_group) and item.follow_group not in ob.vertex_groups
-        group.prop_search(item, "follow_group", ob, "vertex_groups", text="Vertex Group")
+        _draw_group(layout, item, "follow_group", ob, "Vertex Group")
         if not item.follow_group:
             used = bake_object.follow_group(ob, properties.settings_of(item))
             draw_notes(layout, [f"Uses {used}" if used else "Automatic"])
@@ -196,8 +194,7 @@ class SINEW_PT_after(OfSetup, bpy.types.Panel):
         layout.prop(item, "follow_after", slider=True)
         group = layout.row()
         group.active = item.follow_after > 0.0
-        group.alert = bool(item.follow_after_group) and item.follow_after_group not in ob.vertex_groups
-        group.prop_search(item, "follow_after_group", ob, "vertex_groups", text="Vertex Group")
+        _draw_group(group, item, "follow_after_group", ob, "Vertex Group")
         buttons = layout.row(align=True)
         buttons.operator("sinew.make_after_group", icon="GROUP_VERTEX")
         buttons.operator("sinew.paint_after_group", icon="WPAINT_HLT")
@@ -396,11 +393,11 @@ def _draw_over_time(layout: Any, ob: Any, name: str) -> None:
     row.prop(ob, f'["{name}"]', text="Over Time", slider=True)
 
 
-def _draw_group(layout: Any, item: Any, name: str, ob: Any) -> None:
-    """A vertex group to choose, red where the object has none of that name."""
+def _draw_group(layout: Any, item: Any, name: str, ob: Any, text: str = "") -> None:
+    """A vertex group or an attribute to choose, red where the object has none of that name."""
     row = layout.row()
-    row.alert = bool(getattr(item, name)) and getattr(item, name) not in ob.vertex_groups
-    row.prop_search(item, name, ob, "vertex_groups", text=properties.label(name))
+    row.alert = bool(getattr(item, name)) and not attributes.has_weights(ob, getattr(item, name))
+    row.prop(item, name, text=text or properties.label(name), icon="GROUP_VERTEX")
 
 
 def _draw_optional(layout: Any, item: Any, name: str) -> None:

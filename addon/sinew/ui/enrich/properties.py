@@ -16,7 +16,7 @@ import bpy
 from ...core.errors import BadInput
 from ...core.settings import Settings
 from ...core.shot import RESULT_SETTINGS
-from ...scene import setup
+from ...scene import attributes, setup
 from .. import handlers, job_operator
 from . import passenger_rows, view
 
@@ -185,6 +185,8 @@ def _property(name: str) -> Any:
     if kind == "bool":
         return _props.BoolProperty(default=field.default, **common)
     if kind == "str":
+        if name.endswith("_group"):
+            common |= {"search": lambda item, _context, _text: attributes.names(item.object)}
         return _props.StringProperty(default=field.default, **common)
     if kind.startswith("tuple"):
         common["default"] = (0.0, 0.0, -9.81)
