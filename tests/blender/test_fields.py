@@ -132,6 +132,8 @@ def test_a_changed_field_makes_a_bake_stale_and_an_unknown_one_is_told(tmp_path:
     wind.field.type = "CHARGE"
     outcome = bake_here(ob, tmp_path, {"resolution": 5, "follow_group": "follow"})
     assert any("does not act on flesh" in warning for warning in outcome.report["warnings"])
+    wind.field.type = "LENNARDJ"
+    assert fields.kind(wind) == "Lennard-Jones"
 
 
 def test_flesh_lets_go_and_is_caught_again_by_animated_weights(tmp_path: Path) -> None:

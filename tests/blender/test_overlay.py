@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import sinew
 from inside import load, save
 from panel_use import FRAMES, item, sampled_work, wait_for
 from sinew.core.gmsh import process
+from sinew.core.report import UNSEPARATED
 from sinew.core.store import Store
 from sinew.scene import setup
 from sinew.ui import job_operator
@@ -83,6 +85,12 @@ def test_gmsh_fills_the_cage_and_a_failure_is_told(arm: Any, tmp_path: Path, mon
     assert lattice is not None and built is not None and built.note == ""
     assert len(built.view.tets) < len(lattice.view.tets)
     assert state_now().kind == cage.CAGE
+    assert cage.describe(built)[-1] == UNSEPARATED
+    bpy.ops.sinew.bake()
+    with stored(tmp_path) as store:
+        assert UNSEPARATED in store.manifest.report["warnings"]
+    bpy.ops.sinew.delete_bake()
+    shutil.rmtree(tmp_path / "sinew")
     monkeypatch.setattr(process, "LIBRARY", tmp_path / "missing.so")
     bpy.ops.sinew.build_cage()
     built = cage.find(item())
@@ -92,7 +100,8 @@ def test_gmsh_fills_the_cage_and_a_failure_is_told(arm: Any, tmp_path: Path, mon
     assert len(built.view.tets) == len(lattice.view.tets)
     bpy.ops.sinew.bake()
     with stored(tmp_path) as store:
-        assert built.note in store.manifest.report["warnings"]
+        warnings = store.manifest.report["warnings"]
+        assert built.note in warnings and UNSEPARATED not in warnings
 
 
 def test_without_a_python_blender_itself_runs_gmsh(arm: Any, monkeypatch: Any) -> None:

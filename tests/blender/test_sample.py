@@ -241,6 +241,8 @@ def test_missing_objects_and_other_types_are_named_with_the_closest_mesh() -> No
     scenes.build_two_bone_arm()
     with pytest.raises(SceneError, match='no object "arm".*"Arm"'):
         find_object("arm")
+    with pytest.raises(SceneError, match='no object "Whatever".*: there are "Arm"'):
+        find_object("Whatever")
     with pytest.raises(SceneError, match='"ArmRig" is no mesh but of type armature.*"Arm"'):
         find_object("ArmRig")
 

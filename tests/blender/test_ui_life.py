@@ -112,6 +112,30 @@ def test_a_preview_is_coarse_short_marked_and_gives_way_to_the_bake(arm: Any) ->
     assert entry().bake == full and "Nothing has changed" in job_operator.running.message
 
 
+def test_a_preview_as_fine_as_the_bake_is_that_bake_and_can_be_deleted(arm: Any) -> None:
+    bpy.ops.sinew.bake()
+    full = entry().bake
+    assert bpy.ops.sinew.preview() == {"FINISHED"}
+    assert "Nothing has changed" in job_operator.running.message
+    assert (entry().bake, entry().previous) == (full, "") and state_now().kind == state.BAKED
+    assert bpy.ops.sinew.delete_bake() == {"FINISHED"}
+    assert entry().bake == "" and "Sinew" not in arm.modifiers and state_now().kind == state.NOTHING
+
+
+def test_a_bake_as_coarse_as_the_preview_is_still_a_bake(arm: Any) -> None:
+    assert bpy.ops.sinew.preview() == {"FINISHED"} and state_now().kind == state.PREVIEW
+    coarse = entry().bake
+    assert bpy.ops.sinew.bake() == {"FINISHED"}
+    assert state_now().kind == state.BAKED and entry().bake != coarse and entry().previous == ""
+
+
+def test_one_frame_is_said_as_one(arm: Any) -> None:
+    item().frame_start = item().frame_end = 3
+    bpy.ops.sinew.bake()
+    assert job_operator.running.message == "Baked 1 frame in 1 s"
+    assert state_now().report[0].startswith("1 frame, ")
+
+
 def test_a_preview_takes_the_timelines_preview_range(arm: Any) -> None:
     scene = bpy.context.scene
     scene.use_preview_range, scene.frame_preview_start, scene.frame_preview_end = True, 2, 5

@@ -57,6 +57,38 @@ def test_every_setting_is_in_the_panel_once(item: Any) -> None:
     assert layout.properties == ["jiggle", "settle", "amount", "keep_pose", "resolution"]
 
 
+def test_words_are_an_artists_and_no_two_buttons_have_one_name(item: Any) -> None:
+    for name in Settings().as_dict():
+        label = properties.label(name)
+        assert label and "_" not in label, name
+    follow = draw(panel.SINEW_PT_follow)
+    assert follow is not None and follow.properties[:2] == ["follow_group", "balance"]
+    assert bpy.ops.sinew.preview.get_rna_type().name != bpy.ops.sinew.preview_spread.get_rna_type().name
+
+
+def test_gmsh_is_said_not_to_separate_parts(item: Any) -> None:
+    assert "Not with Gmsh" not in drawn_all().labels
+    item.mesher = "gmsh"
+    assert "Not with Gmsh" in drawn_all().labels
+    item.separate_parts = False
+    assert "Not with Gmsh" not in drawn_all().labels
+
+
+@pytest.mark.parametrize("name", ["bake", "build_cage", "trial_fit", "preview"])
+def test_a_follow_group_that_is_not_there_is_refused(item: Any, name: str) -> None:
+    item.follow_group = "Nothing of the kind"
+    with pytest.raises(RuntimeError, match='no vertex group or float attribute of points "Nothing of the kind"'):
+        getattr(bpy.ops.sinew, name)()
+
+
+def test_an_attribute_is_offered_and_cannot_be_painted(item: Any, arm: Any) -> None:
+    arm.data.attributes.new("Stored", "FLOAT", "POINT")
+    item.follow_group = "Stored"
+    with pytest.raises(RuntimeError, match="is an attribute"):
+        bpy.ops.sinew.paint_follow_group()
+    assert bpy.ops.sinew.bake() == {"FINISHED"}
+
+
 def test_all_states_are_told(item: Any, arm: Any) -> None:
     assert "Not baked yet" in drawn_all().labels
     bpy.ops.sinew.build_cage()

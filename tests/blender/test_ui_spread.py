@@ -76,6 +76,18 @@ def test_vertices_of_the_cage_are_spread_too(arm: Any) -> None:
         assert np.abs(store.constant("follow") - shown).max() < 0.01
 
 
+def test_the_painted_group_stays_the_active_one(arm: Any) -> None:
+    """The next stroke must not go into what only shows."""
+    groups = arm.vertex_groups
+    for active in (GROUP, "upper"):
+        groups.active_index = groups[active].index
+        assert bpy.ops.sinew.preview_spread() == {"FINISHED"}
+        assert groups.active.name == active
+    groups.active_index = groups["Sinew Spread"].index
+    assert bpy.ops.sinew.preview_spread() == {"FINISHED"}
+    assert groups.active.name == GROUP
+
+
 def test_undo_takes_the_preview_away(arm: Any) -> None:
     bpy.ops.ed.undo_push(message="before")
     assert bpy.ops.sinew.preview_spread() == {"FINISHED"}

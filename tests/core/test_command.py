@@ -57,6 +57,8 @@ def test_help_works_in_a_fresh_python_without_bpy() -> None:
         (["--set", "resolution=300"], "resolution cannot be 300"),
         (["--set", "resolution"], "key=value"),
         (["--preset", "jely"], 'did you mean "jelly"'),
+        (["--preset", "foo"], 'no preset "foo": there are bouncy, cartoon, '),
+        (["--set", "foo=2"], 'no setting "foo". See'),
         (["--out", "/nowhere/at/all.blend"], "does not exist"),
         (["--out", "a.txt"], ".blend"),
         (["--report", "/nowhere/r.json"], "does not exist"),

@@ -127,7 +127,7 @@ class ObjectBake:
 
     def show(self, bake_id: str, folder: Path) -> None:
         """Plays the folder on the objects while its frames arrive. The last complete bake stays on the disk."""
-        self._attach(bake_id, folder, self.previous if self.previous != bake_id else "", {})
+        self._attach(bake_id, folder, self.previous, {})
 
     def attach(self, outcome: baking.Outcome) -> None:
         """Plays the result on the objects and keeps the setup, if the scene is still the one that was sampled."""
@@ -143,6 +143,7 @@ class ObjectBake:
         if found is None:
             return
         entry, ob, scene = found
+        previous = previous if previous != bake_id else ""  # a preview that is as fine as the bake is that bake
         if previous and previous == entry.bake:
             root = bake_root(ob, entry, self.target)
             entry.previous_root = playback.relative(root) if root != self.target.root else ""

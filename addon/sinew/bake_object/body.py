@@ -69,10 +69,17 @@ def make_follow_group(name: str, values: dict[str, Any]) -> str:
             return _write(ob, FOLLOW_GROUP, _automatic(rest))
 
 
-def write_spread(name: str, follow: Any) -> str:
-    """Writes weights into the vertex group that shows how the follow group is spread. Its name."""
+def write_spread(name: str, follow: Any, group: str) -> str:
+    """Writes weights into the vertex group that shows how the follow group is spread. Its name. The group that is being
+    painted stays the active one; `group`, where that is the one written into."""
     with sentences():
-        return _write(sample.find_object(name), SPREAD_GROUP, sample.rounded(follow))
+        ob = sample.find_object(name)
+        active = ob.vertex_groups.active
+        painted = group if active is None or active.name == SPREAD_GROUP else active.name
+        _write(ob, SPREAD_GROUP, sample.rounded(follow))
+        if painted in ob.vertex_groups:
+            ob.vertex_groups.active_index = ob.vertex_groups[painted].index
+        return SPREAD_GROUP
 
 
 def make_after_group(name: str) -> str:

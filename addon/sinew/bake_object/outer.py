@@ -25,8 +25,8 @@ class OuterReader:
             if core_fields.is_known(fields.read(ob)):
                 self._fields.append(ob)
             else:
-                told = ob.field.type.replace("_", " ").title()
-                sampler.body.warnings.append(f'The force field of "{ob.name}" ({told}) does not act on flesh.')
+                told = f'The force field of "{ob.name}" ({fields.kind(ob)}) does not act on flesh.'
+                sampler.body.warnings.append(told)
 
     @property
     def count(self) -> int:

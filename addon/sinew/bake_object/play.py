@@ -33,7 +33,7 @@ def delete_bake(ob: Any, scene: Any, target: Target) -> None:
     the complete one before it. Folders go when the file is saved."""
     entry = setup.find_of(ob, scene)
     root, manifest = (target.root, None) if entry is None else find_previous(ob, entry, target)
-    if entry is None or manifest is None:
+    if entry is None or manifest is None or entry.previous == entry.bake:
         clear(ob, scene)
         return
     carried = [next((c.object for c in entry.passengers if c.object.name == one.object_name), None)

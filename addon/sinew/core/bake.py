@@ -77,7 +77,8 @@ def bake(
         taken = 0
         if old is not None:
             taken, drawn = _take_unchanged(old, shot, iterator, progress)
-            if taken == shot.samples and old.manifest.complete and old.manifest.owner == shot.owner:
+            is_enough = shot.is_preview or not old.manifest.is_preview
+            if taken == shot.samples and old.manifest.complete and old.manifest.owner == shot.owner and is_enough:
                 return Outcome(old.manifest.id, old.folder, old.manifest.report, True)
         if old is not None and (taken == shot.samples or old.manifest.build == shot.build):
             enricher = _make_enricher(shot, old, clock, progress)

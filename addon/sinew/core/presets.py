@@ -68,8 +68,9 @@ def load(name: str) -> Preset:
     """The preset of that name among those of Sinew; otherwise a sentence with the closest one."""
     known = load_all()
     if name not in known:
-        close = difflib.get_close_matches(name, known, n=1, cutoff=0.0)
-        hint = f'did you mean "{close[0]}"?' if close else "no presets are installed."
+        close = difflib.get_close_matches(name, known, n=1)
+        there_are = f"there are {', '.join(sorted(known))}." if known else "no presets are installed."
+        hint = f'did you mean "{close[0]}"?' if close else there_are
         raise BadInput(f'There is no preset "{name}": {hint}')
     return known[name]
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 
 _FEW_REPAIRS = 5  # tets drawn back in one sample that nobody sees
+UNSEPARATED = "Gmsh does not separate parts: where fingers, lips or legs stick together, choose Lattice as Mesher."
 
 
 class Clock:
@@ -131,6 +132,10 @@ def build_report(shot: Shot, store: Store, enricher: Any, clock: Clock) -> dict[
     return report
 
 
+def frames_text(count: int) -> str:
+    return f"{count} frame" if count == 1 else f"{count} frames"
+
+
 def shown_numbers(shot: Shot, store: Store, size: float) -> dict[str, Any]:
     """What of a report depends on what is shown of the simulation, and not on the simulation alone."""
     marks = [mark.numbers for mark in store.marks if mark is not None]
@@ -155,7 +160,7 @@ def lines(report: dict[str, Any]) -> list[str]:
     seconds = report["seconds"]
     stages = ", ".join(f"{name} {value:.1f}" for name, value in seconds.items() if name != "total")
     return [
-        f"{report['object']}: {report['frames']} frames, {report['vertices']} vertices, {report['tets']} tets",
+        f"{report['object']}: {frames_text(report['frames'])}, {report['vertices']} vertices, {report['tets']} tets",
         f"fit error {100 * report['fit_error']['rms_relative']:.3f} % rms, "
         f"{100 * report['fit_error']['max_relative']:.2f} % max of size",
         f"added motion {100 * report['added_motion']['rms_relative']:.2f} % rms, "
@@ -183,7 +188,7 @@ def told(report: dict[str, Any]) -> list[str]:
     total = seconds.pop("total")
     slowest = sorted(seconds.items(), key=lambda stage: -stage[1])[:3]
     found = [
-        f"{report['frames']} frames, {report['vertices']:,} vertices, {report['tets']:,} tets",
+        f"{frames_text(report['frames'])}, {report['vertices']:,} vertices, {report['tets']:,} tets",
         f"Motion added: {percent('added_motion')}",
         f"Cage off the animation: {percent('fit_error')}",
         f"Took {total:.0f} s: " + ", ".join(f"{name} {value:.0f}" for name, value in slowest),
@@ -208,7 +213,7 @@ def _warnings(shot: Shot, report: dict[str, Any], repaired: list[float]) -> list
     if report["loop"] and report["loop"]["blended"]:
         found.append(
             f"The loop did not close within {report['loop']['cycles']} cycles and was blended "
-            f"({report['loop']['seam_relative']:.2%} of size were left): shorten settle, or choose a longer cycle."
+            f"({report['loop']['seam_relative']:.2%} of size were left): shorten Settle, or choose a longer cycle."
         )
     if report["loop"] and report["loop"]["kink"]:
         found.append(
@@ -217,15 +222,17 @@ def _warnings(shot: Shot, report: dict[str, Any], repaired: list[float]) -> list
         )
     only = report["inverted_tets"]["samples_simulated_only"]
     if only:
-        found.append(f"Some flesh turns inside out in {only} samples: raise jiggle, or set a maximum_offset.")
+        found.append(f"Some flesh turns inside out in {only} samples: raise Jiggle, or set a Max Offset.")
     if report["repaired_tets"]["max"] > _FEW_REPAIRS:
         most = _frame(shot, max(range(len(repaired)), key=repaired.__getitem__))
         found.append(
             f"{report['repaired_tets']['max']} tets turned inside out by frame {most:g} and were drawn back to the "
-            "input: raise jiggle, or paint higher weights, where the flesh looks crumpled."
+            "input: raise Jiggle, or paint higher weights, where the flesh looks crumpled."
         )
     if report["fit_error"]["rms_relative"] > 0.02:
-        found.append("The cage follows the mesh poorly: raise the resolution, or set rest_frame to a typical pose.")
+        found.append("The cage follows the mesh poorly: raise Resolution, or set Rest Frame to a typical pose.")
+    if shot.settings.mesher == "gmsh" and shot.settings.separate_parts and not report["cage_note"]:
+        found.append(UNSEPARATED)
     return found
 
 

@@ -272,7 +272,7 @@ class Settings:
         parse_frames(self.missing_frames)
         if self.frame_start is not None and self.frame_end is not None and self.frame_end < self.frame_start:
             raise BadInput(
-                f"The frame range {self.frame_start} to {self.frame_end} is empty: set frame_end to "
+                f"The frame range {self.frame_start} to {self.frame_end} is empty: set Frame End to "
                 f"{self.frame_start} or later."
             )
 
@@ -305,8 +305,9 @@ def field_of(key: str) -> dataclasses.Field[Any]:
     fields = {field.name: field for field in dataclasses.fields(Settings)}
     if key in fields:
         return fields[key]
-    close = difflib.get_close_matches(key, fields, n=1, cutoff=0.0)
-    raise BadInput(f'There is no setting "{key}": did you mean "{close[0]}"? See --help for all of them.')
+    close = difflib.get_close_matches(key, fields, n=1)
+    hint = f': did you mean "{close[0]}"?' if close else "."
+    raise BadInput(f'There is no setting "{key}"{hint} See --help for all of them.')
 
 
 def parse_frames(text: str) -> frozenset[int]:

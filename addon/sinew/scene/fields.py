@@ -20,6 +20,11 @@ def objects(body: Any) -> list[Any]:
     return sorted(found, key=lambda ob: str(ob.name))
 
 
+def kind(ob: Any) -> str:
+    """Of the field of an object, as Blender's panel names it."""
+    return str(ob.field.bl_rna.properties["type"].enum_items[ob.field.type].name)
+
+
 def read(ob: Any) -> dict[str, Any]:
     """What the field of an object is now: its place and axis in Blender's units, its kind by name, its numbers."""
     scene = bpy.context.scene

@@ -61,8 +61,9 @@ def find_object(name: str) -> Any:
     meshes = [ob.name for ob in scene.objects if ob.type == "MESH"]
     ob = named(name)
     if ob is None or ob.type != "MESH":
-        close = difflib.get_close_matches(name, meshes, n=1, cutoff=0.0)
-        hint = f'did you mean "{close[0]}"?' if close else "the scene has no mesh at all."
+        close = difflib.get_close_matches(name, meshes, n=1, cutoff=0.5)
+        known = ", ".join(f'"{one}"' for one in meshes[:5]) + (" and more" if len(meshes) > 5 else "")
+        hint = f'did you mean "{close[0]}"?' if close else f"there are {known}." if known else "there is no mesh."
         if ob is not None:
             raise SceneError(f'Object "{name}" is no mesh but of type {ob.type.lower()}: {hint}')
         raise SceneError(f'There is no object "{name}" in scene "{scene.name}": {hint}')
@@ -169,7 +170,7 @@ class Sampler:
         self.missing = frozenset(missing)
         if self.frame_end < self.frame_start:
             raise SceneError(
-                f"The frame range {self.frame_start} to {self.frame_end} is empty: set frame_start and frame_end."
+                f"The frame range {self.frame_start} to {self.frame_end} is empty: set Frame Start and Frame End."
             )
         if all(frame in self.missing for frame in range(self.frame_start, self.frame_end + 1)):
             raise SceneError("All frames are said to be missing: name only the broken ones.")
@@ -271,7 +272,7 @@ class Sampler:
                 if len(local) != len(sampled):
                     raise SceneError(
                         f'"{ob.name}" has {len(local)} vertices at rest and {len(sampled)} in the animation: set '
-                        "rest_frame to a frame with a good rest shape."
+                        "Rest Frame to a frame with a good rest shape."
                     )
                 self.body.check_finite(local, "the rest shape")
             rest = _make_rest(self.body, mesh, local, matrix)

@@ -9,6 +9,7 @@ import bpy
 from ... import bake_object
 from ...core.errors import Error
 from ...core.job import RemakeJob
+from ...core.report import frames_text
 from ..classes import registering
 from ..job_operator import JobOperator
 from ..work import Work
@@ -34,7 +35,7 @@ class RemakeWork(Work):
         saving.remember(self._remake.bake)
         self._remake.attach(outcome)
         state.forget()
-        return "Nothing has changed" if outcome.unchanged else f"Applied to {outcome.report['frames']} frames"
+        return "Nothing has changed" if outcome.unchanged else f"Applied to {frames_text(outcome.report['frames'])}"
 
 
 class SINEW_OT_apply_after(JobOperator, bpy.types.Operator):
@@ -90,10 +91,7 @@ class SINEW_OT_paint_after_group(bpy.types.Operator):
     @classmethod
     def poll(cls, context: Any) -> bool:
         item = operators.active_item(context) if context.object is not None else None
-        if item is not None and item.follow_after_group in context.object.vertex_groups:
-            return True
-        cls.poll_message_set("There is no vertex group yet: make one")
-        return False
+        return item is not None and operators.can_paint(cls, context.object, item.follow_after_group)
 
     def execute(self, context: Any) -> Any:
         item: Any = operators.active_item(context)

@@ -8,7 +8,9 @@ from typing import Any
 import bpy
 
 from ... import bake_object
+from ...core.estimate import duration_text
 from ...core.job import Job
+from ...core.report import frames_text
 from ...core.shot import Sample
 from ...scene import file, sample, setup, stack
 from .. import job_operator
@@ -101,8 +103,8 @@ class BakeWork(Work):
         if outcome.unchanged:
             return "Nothing has changed since the last bake"
         what = "Preview of" if self._bake.is_preview else "Baked"
-        frames, seconds = outcome.report["frames"], outcome.report["seconds"]["total"]
-        return f"{what} {frames} frames in {seconds:.0f} s"
+        report = outcome.report
+        return f"{what} {frames_text(report['frames'])} in {duration_text(report['seconds']['total'])}"
 
     def discard(self) -> None:
         self._bake.discard()

@@ -13,6 +13,7 @@ from ... import bake_object
 from ...core import cage_view
 from ...core.cage_view import CageView
 from ...core.errors import Error
+from ...core.report import UNSEPARATED
 from ...core.store import Manifest
 from ...scene import fingerprint, setup
 from .. import handlers
@@ -81,12 +82,14 @@ def state_of(item: Any) -> state.State:
 
 def describe(built: Built) -> list[str]:
     """The report about a cage."""
-    shown = built.view
+    shown, settings = built.view, built.settings
+    is_unseparated = settings["mesher"] == "gmsh" and settings["separate_parts"] and not built.note
     return [
         f"{len(shown.tets):,} tets, {len(shown.vertices):,} vertices",
         f"Smallest angle {built.min_dihedral:.0f}°",
         f"{100 * shown.followed:.0f} % follows the animation exactly",
         *([built.note] if built.note else []),
+        *([UNSEPARATED] if is_unseparated else []),
     ]
 
 

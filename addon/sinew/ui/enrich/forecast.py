@@ -6,6 +6,7 @@ from typing import Any
 
 from ... import bake_object
 from ...core import estimate
+from ...core.report import frames_text
 from ...scene import shape
 from ..background import results
 from . import cage, properties, view
@@ -54,7 +55,7 @@ def lines_of(item: Any) -> list[str]:
     shown = f"{tets:,} tets" if is_counted else f"About {estimate.round_to_two_digits(tets):,} tets"
     rate = scene.render.fps / scene.render.fps_base * settings.samples
     seconds = _speed_of(item).seconds(tets, growth.vertices, samples, settings, rate)
-    return [shown, f"About {estimate.duration_text(seconds)} for {frames} frames"]
+    return [shown, f"About {estimate.duration_text(seconds)} for {frames_text(frames)}"]
 
 
 def _speed_of(item: Any) -> estimate.Speed:

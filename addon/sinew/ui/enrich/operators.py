@@ -58,6 +58,15 @@ def can_look(cls: Any, context: Any) -> bool:
     return True
 
 
+def can_paint(cls: Any, ob: Any, name: str) -> bool:
+    """Whether there is a vertex group of that name; the tooltip says why not."""
+    if name in ob.vertex_groups:
+        return True
+    made = f'"{name}" is an attribute: change what stores it' if name else "There is no vertex group yet: make one"
+    cls.poll_message_set(made)
+    return False
+
+
 def paint(ob: Any, name: str) -> bool:
     """Goes to weight painting with that vertex group; False where there is none."""
     group = ob.vertex_groups.get(name)
@@ -174,10 +183,8 @@ class SINEW_OT_paint_follow_group(bpy.types.Operator):
         if not _has_setup(cls, context):
             return False
         item = active_item(context)
-        if item is None or not bake_object.follow_group(context.object, properties.settings_of(item)):
-            cls.poll_message_set("There is no follow group yet: make one")
-            return False
-        return True
+        ob = context.object
+        return item is not None and can_paint(cls, ob, bake_object.follow_group(ob, properties.settings_of(item)))
 
     def execute(self, context: Any) -> Any:
         item, ob = active_item(context), context.object

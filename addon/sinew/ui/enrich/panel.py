@@ -165,9 +165,10 @@ class SINEW_PT_follow(OfSetup, bpy.types.Panel):
         buttons = layout.row(align=True)
         buttons.operator("sinew.make_follow_group", icon="GROUP_VERTEX")
         buttons.operator("sinew.paint_follow_group", icon="WPAINT_HLT")
+        layout.prop(item, "balance", slider=True)
         row = layout.row(heading="Spread")
         row.prop(item, "spread", text="")
-        row.operator("sinew.preview_spread", text="Preview", icon="MOD_SMOOTH")
+        row.operator("sinew.preview_spread", icon="MOD_SMOOTH")
         row = layout.row(heading="Animated")
         row.prop(item, "follow_animated", text="")
         if item.follow_animated and sample.FOLLOW in ob:
@@ -214,7 +215,7 @@ class SINEW_PT_cage(OfSetup, bpy.types.Panel):
         has_bake = cage.bake_of(item) is not None
         inside = layout.row(align=True)
         inside.alert = bool(item.cage_object) and item.cage_object not in bpy.data.objects
-        inside.prop_search(item, "cage_object", bpy.data, "objects", text="Inside")
+        inside.prop_search(item, "cage_object", bpy.data, "objects", text="Cage Object")
         inside.operator("sinew.make_cage_object", text="", icon="ADD")
         # While it bakes, the frames that are done can be looked at.
         shown = self.layout.column(heading="Show")
@@ -270,12 +271,16 @@ class SINEW_PT_advanced(OfSetup, bpy.types.Panel):
     def draw(self, context: Any) -> None:
         layout, item = self.columns(context)
         column = layout.column()
-        for name in ("balance", "maximum_offset", "smoothing"):
+        for name in ("maximum_offset", "smoothing"):
             column.prop(item, name)
         layout.prop(item, "mesher")
         layout.prop(item, "interpolation")
         column = layout.column(heading="Cage")
-        column.prop(item, "separate_parts")
+        separate = column.column()
+        separate.active = item.mesher != "gmsh"
+        separate.prop(item, "separate_parts")
+        if item.separate_parts and not separate.active:
+            draw_notes(column, ["Not with Gmsh"])
         column.prop(item, "detail")
         column.prop(item, "simulate")
         groups = layout.column()
@@ -299,12 +304,13 @@ class SINEW_PT_regions(OfSetup, bpy.types.Panel):
             _draw_group(column, item, group, context.object)
             painted = column.row(align=True)
             painted.active = bool(getattr(item, group))
-            painted.prop(item, f"{region}_painted", text="Where 1")
+            painted.prop(item, f"{region}_painted")
         averages = layout.column(align=True)
-        averages.prop(item, "average_regions")
+        averages.label(text="Hold on Average")
+        averages.prop(item, "average_regions", text="Regions")
         chosen = averages.column(align=True)
         chosen.active = item.average_regions > 0
-        _draw_group(chosen, item, "average_group", context.object)
+        _draw_group(chosen, item, "average_group", context.object, "Only in Group")
 
 
 class SINEW_PT_material(OfSetup, bpy.types.Panel):

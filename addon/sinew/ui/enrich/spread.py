@@ -18,22 +18,27 @@ class SpreadWork(LookWork):
     """The follow weights of one object as a bake would spread them."""
 
     name = "Spreading"
-    title = "Preview Spread"
+    title = "Show Spread"
     stopped = "Spreading was stopped."
+
+    def __init__(self, item: Any) -> None:
+        super().__init__(item, spread=True)
+        self._group = bake_object.follow_group(item.object, properties.settings_of(item))
 
     def make(self, body: bake_object.Body, monitor: Any) -> Any:
         return body.follow(monitor)
 
     def finish(self, outcome: Any) -> str:
-        return f'The vertex group "{bake_object.write_spread(self.object_name, outcome)}" shows what a bake will follow'
+        written = bake_object.write_spread(self.object_name, outcome, self._group)
+        return f'The vertex group "{written}" shows what a bake will follow'
 
 
 class SINEW_OT_preview_spread(JobOperator, bpy.types.Operator):
     bl_idname = "sinew.preview_spread"
-    bl_label = "Preview Spread"
+    bl_label = "Show Spread"
     bl_description = (
         'Write the follow weights, as they spread from the painted vertices over the rest, into the vertex group '
-        '"Sinew Spread". The painted group stays as it is'
+        '"Sinew Spread". The painted group stays as it is, and the active one'
     )
     bl_options = {"REGISTER", "UNDO"}
 
@@ -49,7 +54,7 @@ class SINEW_OT_preview_spread(JobOperator, bpy.types.Operator):
 
     def prepare(self, context: Any) -> Work:
         properties.refresh()
-        return SpreadWork(operators.active_item(context), spread=True)
+        return SpreadWork(operators.active_item(context))
 
 
 register, unregister = registering((SINEW_OT_preview_spread,))
