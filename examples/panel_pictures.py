@@ -1,10 +1,10 @@
 """Pictures of the panel and of what it draws into the viewport, in a real window; for docs and for a look at changes.
 
     blender --background --factory-startup --python examples/panel_pictures.py -- FOLDER      makes FOLDER/calf.blend
-    xvfb-run -a -s "-screen 0 1600x1000x24 +extension GLX -nolisten tcp" blender --factory-startup FOLDER/calf.blend \
-        --enable-event-simulate --window-geometry 0 0 1600 1000 --python examples/panel_pictures.py -- FOLDER
+    xvfb-run -a -s "-screen 0 1600x1500x24 +extension GLX -nolisten tcp" blender --factory-startup FOLDER/calf.blend \
+        --enable-event-simulate --window-geometry 0 0 1600 1500 --python examples/panel_pictures.py -- FOLDER
 
-Needs imagemagick (`import`), and LIBGL_ALWAYS_SOFTWARE=1 where there is no graphics card.
+FOLDER/panel.png is docs/panel.png. Needs imagemagick (`import`, `convert`), and LIBGL_ALWAYS_SOFTWARE=1 where there is no graphics card.
 """
 
 from __future__ import annotations
@@ -27,8 +27,10 @@ def steps(folder: Path) -> Iterator[float]:
     """Yields the seconds to wait before it goes on."""
     import sinew
     from sinew.ui import job_operator
-    from sinew.ui.enrich import properties, view, weights
+    from sinew.ui.enrich import panel, properties, view, weights
 
+    for shown in (panel.SINEW_PT_regions, panel.SINEW_PT_after):
+        shown.bl_options = set()  # open from the beginning
     sinew.register()
     ob = bpy.data.objects["Calf"]
     window = bpy.context.window_manager.windows[0]
@@ -65,7 +67,7 @@ def steps(folder: Path) -> Iterator[float]:
         yield 1.0
 
     region_3d = areas["VIEW_3D"].spaces[0].region_3d
-    region_3d.view_location, region_3d.view_distance = (0.2, -0.3, 0.6), 5.5
+    region_3d.view_location, region_3d.view_distance = (0.2, 0.1, 0.6), 4.4
     yield 1.0
     picture("1_nothing")
     press(bpy.ops.sinew.add)
@@ -124,8 +126,29 @@ def steps(folder: Path) -> Iterator[float]:
     bpy.context.scene.frame_set(30)
     yield 1.0
     picture("11_weights_later")
+    item.jiggle, item.show_weights, item.follow_after = 3.0, False, 0.4
+    bpy.context.scene.frame_set(24)
+    yield 3.0
+    picture("12_after")
+    compose(folder, areas, window.height)
     print("all pictures done", flush=True)
     os._exit(0)
+
+
+def compose(folder: Path, areas: dict[str, Any], height: int) -> None:
+    """Weights above the simulated cage, and beside them the panel."""
+
+    def cut(name: str, x: int, top: int, width: int, tall: int) -> list[str]:
+        return ["(", str(folder / f"{name}.png"), "-crop", f"{width}x{tall}+{x}+{top}", "+repage", ")"]
+
+    space, side = areas["VIEW_3D"], areas["PROPERTIES"]
+    top, tall = height - side.y - side.height, side.height
+    x, half = space.x + space.width // 2 - 250, tall // 2
+    middle = height - space.y - space.height // 2 - half // 2
+    views = [*cut("10_stale_weights", x, middle, 500, half), *cut("8_simulated", x, middle, 500, half)]
+    panel = cut("12_after", side.x, top, side.width, tall)
+    shrink = ["-colors", "200", "-strip", str(folder / "panel.png")]
+    subprocess.run(["convert", "(", *views, "-append", ")", *panel, "+append", *shrink], check=True)
 
 
 def build(folder: Path) -> None:
