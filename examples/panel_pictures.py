@@ -4,7 +4,8 @@
     xvfb-run -a -s "-screen 0 1600x1500x24 +extension GLX -nolisten tcp" blender --factory-startup FOLDER/calf.blend \
         --enable-event-simulate --window-geometry 0 0 1600 1500 --python examples/panel_pictures.py -- FOLDER
 
-FOLDER/panel.png is docs/panel.png. Needs imagemagick (`import`, `convert`), and LIBGL_ALWAYS_SOFTWARE=1 where there is no graphics card.
+FOLDER/panel.png is docs/panel.png. Needs imagemagick (`import`, `convert`), and LIBGL_ALWAYS_SOFTWARE=1 where there is
+no graphics card.
 """
 
 from __future__ import annotations

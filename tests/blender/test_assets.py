@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 from inside import save, shown_at
 from sinew import bake_object
+from sinew.core.parts import loose_shells
+from sinew.scene.sample import Sampler
 
 pytestmark = [
     pytest.mark.skipif(not assets.available(), reason=f"the models are not in {assets.FOLDER}"),
@@ -42,3 +44,17 @@ def test_a_model_gets_visible_sound_motion_and_keeps_what_is_followed(key: str, 
     given = shown_at(ob, scene.frame_current)
     assert np.isfinite(result).all()
     assert np.abs(result - given).max() > 0.002 * np.ptp(given, axis=0).max()
+
+
+def test_teeth_and_eyes_of_a_head_are_loose_parts_and_its_flesh_is_not() -> None:
+    head = assets.FOLDER / "ict_facekit" / "ict_face_57shapes.blend"
+    if not head.exists():
+        pytest.skip("the head is not there")
+    bpy.ops.wm.open_mainfile(filepath=str(head), load_ui=False)
+    with Sampler(next(ob for ob in bpy.data.objects if ob.type == "MESH")) as sampler:
+        rest = sampler.rest()
+        loose = loose_shells(rest.positions, rest.triangles, rest.edges)
+        for group in ("Teeth", "Eyeballs"):
+            assert loose[sampler.group(group) > 0.5].all(), group
+        for group in ("Face", "MouthSocket", "GumsTongue"):
+            assert not loose[sampler.group(group) > 0.5].any(), group
