@@ -247,6 +247,26 @@ def test_weights_that_nodes_write_are_followed(tmp_path: Path, is_group: bool) -
         assert np.all(sampler.group("made") == 1.0)
 
 
+def test_what_nodes_leave_out_of_a_group_is_spread_over() -> None:
+    ob = scenes.build_cantilever(frames=4)
+    ob.vertex_groups.new(name="made")  # empty: all that is in it comes from nodes
+    store = add_storing_nodes(ob, "made", 1.0).node
+    if "Selection" not in store.inputs:
+        pytest.skip("an old Blender, whose nodes store for all points")
+    tree = store.id_data
+    index, first = tree.nodes.new("GeometryNodeInputIndex"), tree.nodes.new("FunctionNodeCompare")
+    first.data_type, first.operation = "INT", "LESS_THAN"
+    left, right = (socket for socket in first.inputs if socket.type == "INT")
+    right.default_value = 5
+    tree.links.new(index.outputs[0], left)
+    tree.links.new(first.outputs[0], store.inputs["Selection"])
+    with sample.Sampler(ob) as sampler:
+        painted = sample.finished(sampler.group_in_steps("made", float("nan")))
+    assert np.all(painted[:5] == 1.0) and np.isnan(painted[5:]).all()
+    seen = bake_object.look_at(ob.name, {"follow_group": "made", "spread": True, "resolution": 6}).follow()
+    assert np.all(seen == 1.0)
+
+
 def test_every_group_may_be_an_attribute(tmp_path: Path) -> None:
     ob = scenes.build_cantilever(frames=4)
     add_storing_nodes(ob, "made", 0.6)
