@@ -19,6 +19,7 @@ struct SnWarp {
     double *slopes;     /* tets x 4 x 3: gradient of each corner's shape function times volume */
     double *poisson;    /* the system without what is held, on the pattern */
     double *values;     /* the same with it */
+    double *pulls;      /* tets x 4 x 3: what the missing gradient of a tet adds to the right side at its corners */
     double *right;      /* unknowns x 3: right side, then correction */
     size_t part_count;
     int32_t *parts;     /* cage vertices: the connected part that each belongs to; -1 where that has a fixed vertex */
@@ -36,6 +37,7 @@ void sn_warp_destroy(SnWarp *warp)
     sn_assembly_clear(&warp->assembly);
     sn_tet_elements_clear(&warp->elements);
     sn_release(warp->slopes);
+    sn_release(warp->pulls);
     sn_release(warp->poisson);
     sn_release(warp->values);
     sn_release(warp->is_held);
@@ -118,6 +120,7 @@ SnStatus sn_warp_create(SnContext *context, const SnTetMesh *cage, const unsigne
     warp->cage = cage;
     SN_TRY(sn_tet_elements_init(context, cage, NULL, &warp->elements));
     SN_TRY_NEW(context, warp->slopes, 12 * cage->tet_count, double);
+    SN_TRY_NEW(context, warp->pulls, 12 * cage->tet_count, double);
     SN_TRY_NEW(context, warp->masses, cage->vertex_count, double);
     fill_slopes(warp);
     SN_TRY(find_loose_parts(context, warp, fixed));
@@ -168,7 +171,23 @@ typedef struct GatherJob {
     const double *missing;
 } GatherJob;
 
-/* Right side of each unknown: missing gradients times slopes over the tets around it, always in the same order. */
+/* Missing gradients times slopes. */
+static void find_pulls(void *data, size_t chunk, size_t begin, size_t end)
+{
+    const GatherJob *job = data;
+    (void)chunk;
+    for (size_t e = begin; e < end; e++) {
+        const double *m = job->missing + 9 * e, *slopes = job->warp->slopes + 12 * e;
+        double *pulls = job->warp->pulls + 12 * e;
+        for (size_t i = 0; i < 4; i++) {
+            for (size_t a = 0; a < 3; a++) {
+                pulls[3 * i + a] = m[3 * a] * slopes[3 * i] + m[3 * a + 1] * slopes[3 * i + 1] + m[3 * a + 2] * slopes[3 * i + 2];
+            }
+        }
+    }
+}
+
+/* Right side of each unknown: the pulls of the tets around it, always in the same order. */
 static void gather_right(void *data, size_t chunk, size_t begin, size_t end)
 {
     const GatherJob *job = data;
@@ -178,11 +197,10 @@ static void gather_right(void *data, size_t chunk, size_t begin, size_t end)
         size_t v = (size_t)assembly->vertex[k];
         double sum[3] = {0};
         for (int32_t at = assembly->vertex_start[v]; at < assembly->vertex_start[v + 1]; at++) {
-            size_t source = (size_t)assembly->vertex_source[at];
-            const double *m = job->missing + 9 * (source / 4), *slope = job->warp->slopes + 3 * source;
-            for (size_t a = 0; a < 3; a++) {
-                sum[a] += m[3 * a] * slope[0] + m[3 * a + 1] * slope[1] + m[3 * a + 2] * slope[2];
-            }
+            const double *pull = job->warp->pulls + 3 * (size_t)assembly->vertex_source[at];
+            sum[0] += pull[0];
+            sum[1] += pull[1];
+            sum[2] += pull[2];
         }
         memcpy(job->warp->right + 3 * k, sum, sizeof sum);
     }
@@ -216,6 +234,7 @@ SnStatus sn_warp_correct(SnContext *context, SnWarp *warp, const double *missing
     GatherJob job = {warp, missing};
     size_t count = warp->assembly.unknown_count;
     int any = 0;
+    sn_parallel_for(warp->elements.count, CHUNK, find_pulls, &job);
     sn_parallel_for(count, CHUNK, gather_right, &job);
     for (size_t k = 0; k < 3 * count; k++) {
         any |= warp->right[k] != 0.0;

@@ -33,7 +33,9 @@ struct SnRebalance {
     double held_strength;   /* that `hold` was made for; negative: none */
     int32_t *order;         /* tets, each after the one that it continues */
     int32_t *before;        /* tets: that one, -1 for the first of a part */
-    double *turns;          /* tets x 4: quaternion w, x, y, z of R; zero where the fitted tet is flat */
+    double *decomposed;     /* 2 x cage vertices x 3: the fitted and the simulated cage that the next two were made for */
+    int is_decomposed;
+    double *turns;          /* tets x 4: half the angle and the axis of R, from a quaternion w, x, y, z; zero where the fitted tet is flat */
     double *stretches;      /* 6 x tets: S as xx, yy, zz, yz, xz, xy */
     double *missing;        /* tets x 9 */
 };
@@ -49,6 +51,7 @@ void sn_rebalance_destroy(SnRebalance *r)
     sn_release(r->hold);
     sn_release(r->order);
     sn_release(r->before);
+    sn_release(r->decomposed);
     sn_release(r->turns);
     sn_release(r->stretches);
     sn_release(r->missing);
@@ -142,6 +145,7 @@ SnStatus sn_rebalance_create(SnContext *context, const SnTetMesh *cage, const Sn
     SN_TRY_NEW(context, r->hold, cage->vertex_count, double);
     SN_TRY_NEW(context, r->order, cage->tet_count, int32_t);
     SN_TRY_NEW(context, r->before, cage->tet_count, int32_t);
+    SN_TRY_NEW(context, r->decomposed, 6 * cage->vertex_count, double);
     SN_TRY_NEW(context, r->turns, 4 * cage->tet_count, double);
     SN_TRY_NEW(context, r->stretches, 6 * cage->tet_count, double);
     SN_TRY_NEW(context, r->missing, 9 * cage->tet_count, double);
@@ -312,13 +316,22 @@ static void continue_turns(SnRebalance *r)
     }
 }
 
-/* rotation = that of the quaternion to the power `part`. */
-static inline void rotation_power(const double q[4], double part, double m[9])
+/* Quaternions to axes and halves of angles; a whole turn has no axis and counts as none. */
+static void find_angles(void *data, size_t chunk, size_t begin, size_t end)
 {
-    double length = sqrt(q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
-    double angle = length > 1e-12 ? atan2(length, q[0]) : 0.0; /* half of it; a whole turn has no axis and counts as none */
-    double scale = length > 1e-12 ? sin(part * angle) / length : 0.0;
-    double w = cos(part * angle), x = scale * q[1], y = scale * q[2], z = scale * q[3];
+    (void)chunk;
+    for (double *q = (double *)data + 4 * begin; q < (double *)data + 4 * end; q += 4) {
+        double length = sqrt(q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+        double scale = length > 1e-12 ? 1.0 / length : 0.0;
+        q[0] = length > 1e-12 ? atan2(length, q[0]) : 0.0;
+        q[1] *= scale, q[2] *= scale, q[3] *= scale;
+    }
+}
+
+/* The rotation about turn[1..3] by `part` of twice the angle turn[0]. */
+static inline void rotation_power(const double turn[4], double part, double m[9])
+{
+    double w = cos(part * turn[0]), s = sin(part * turn[0]), x = s * turn[1], y = s * turn[2], z = s * turn[3];
     m[0] = 1.0 - 2.0 * (y * y + z * z), m[1] = 2.0 * (x * y - w * z), m[2] = 2.0 * (x * z + w * y);
     m[3] = 2.0 * (x * y + w * z), m[4] = 1.0 - 2.0 * (x * x + z * z), m[5] = 2.0 * (y * z - w * x);
     m[6] = 2.0 * (x * z - w * y), m[7] = 2.0 * (y * z + w * x), m[8] = 1.0 - 2.0 * (x * x + y * y);
@@ -374,6 +387,23 @@ SN_HOT static void find_missing(void *data, size_t chunk, size_t begin, size_t e
     }
 }
 
+/* Turns and stretches; those of the last frame where it is the same, as while a slider moves. */
+static void find_turns(FrameJob *job)
+{
+    SnRebalance *r = job->r;
+    size_t count = 3 * r->cage->vertex_count, size = count * sizeof *job->fitted;
+    if (r->is_decomposed && memcmp(r->decomposed, job->fitted, size) == 0 &&
+        memcmp(r->decomposed + count, job->simulated, size) == 0) {
+        return;
+    }
+    sn_parallel_for(r->cage->tet_count, CHUNK, decompose, job);
+    continue_turns(r);
+    sn_parallel_for(r->cage->tet_count, CHUNK, find_angles, r->turns);
+    memcpy(r->decomposed, job->fitted, size);
+    memcpy(r->decomposed + count, job->simulated, size);
+    r->is_decomposed = 1;
+}
+
 static SnStatus hold_places(SnContext *context, SnRebalance *r, double strength)
 {
     int any = 0, before = 0;
@@ -403,8 +433,7 @@ SnStatus sn_rebalance_frame(SnContext *context, SnRebalance *r, const double *fi
         double between = simulated[k] + weight * (fitted[k] - simulated[k]);
         result[k] = weight <= 0.0 ? simulated[k] : (weight >= 1.0 ? fitted[k] : between);
     }
-    sn_parallel_for(r->cage->tet_count, CHUNK, decompose, &job);
-    continue_turns(r);
+    find_turns(&job);
     sn_parallel_for(r->cage->tet_count, CHUNK, find_missing, &job);
     SN_TRY(sn_warp_correct(context, r->warp, r->missing, result));
     for (size_t k = 0; k < 3 * r->cage->vertex_count; k++) {

@@ -49,6 +49,7 @@ SHOWN = {
     "elephant_fit": "elephant, fitted / 0.04 s a frame",
     "elephant_simulate": "elephant, simulated / 0.02 s a frame",
     "rebalance_frame_20k": "balance after the bake / 5 ms a frame",
+    "live_frame_20k_cpu": "a whole live frame, one thread / 5 ms",
     "growth_exponent": "growth of a step with the body / 1.2",
     "fitting": "a whole shot, fitted / the paper's elephant",
     "simulation": "a whole shot, simulated / the paper's elephant",
@@ -103,6 +104,18 @@ def bench_engine(threads: str, finest: int) -> list[Row]:
     suffix = "_cpu" if threads == "one" else ""
     lines = [line.split(",", 3) for line in result.stdout.splitlines()]
     return [(name + suffix, float(ours), float(yardstick) or None, unit) for name, ours, yardstick, unit in lines]
+
+
+def bench_live() -> list[Row]:
+    """A whole frame of After the Bake, in processor time on one thread."""
+    print("After the bake, live ...", flush=True)
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    program = [sys.executable, str(ROOT / "tests" / "benchmark" / "live_frame.py")]
+    result = subprocess.run(program, env=environment, capture_output=True, text=True)
+    if result.returncode != 0:
+        sys.exit(f"The benchmark of a live frame failed:\n{result.stdout}{result.stderr}")
+    lines = [line.split(",", 3) for line in result.stdout.splitlines()]
+    return [(name, float(ours), float(yardstick) or None, unit) for name, ours, yardstick, unit in lines]
 
 
 def bench_wild(runs: int) -> list[Row]:
@@ -174,6 +187,7 @@ def main() -> int:
     short, long = (bake_arm(frames)["peak_memory"] / 1e6 for frames in (100, 1000))
     rows: list[Row] = [
         *engine,
+        *bench_live(),
         *bench_composite(),
         ("tets", report["tets"], None, ""),
         ("cage", seconds["cage"], None, "s"),

@@ -194,3 +194,32 @@ def test_tracked_and_rigid_parts_lie_in_the_folder_too(tmp_path: Path) -> None:
     again = remake.remake(root, plain.id, with_after(0.6))
     assert np.array_equal(played(anew), played(again))
     assert not np.array_equal(played(plain), played(again))
+
+
+def test_a_frame_that_comes_again_while_a_slider_moves_has_the_bits_of_a_new_one(baked: bake.Outcome) -> None:
+    with Store.open(baked.folder.parent, baked.id) as store:
+
+        def made(results: Any, index: int, strength: float) -> Any:
+            results.show(with_after(strength))
+            return results.made(index)[0]
+
+        def new_results() -> Any:
+            return remake.results_of(store, remake.stored_shot(store, with_after(0.5), None))
+
+        results = new_results()
+        for index, strength in ((4, 0.2), (4, 0.5), (4, 0.8), (5, 0.8), (5, 0.3), (4, 0.3)):
+            assert np.array_equal(made(results, index, strength), made(new_results(), index, strength))
+
+
+def test_the_way_back_from_the_world_is_exact_for_any_object() -> None:
+    from sinew.core import results
+
+    random = np.random.default_rng(3)
+    points = random.normal(size=(20, 3))
+    for _ in range(100):
+        matrix = np.eye(4)
+        matrix[:3] = random.normal(size=(3, 4))
+        if np.linalg.cond(matrix) < 100.0:
+            back = results._transform(results._inverse(matrix), results._transform(matrix, points))
+            assert np.abs(back - points).max() < 1e-11
+    assert np.isnan(results._inverse(np.diag([1.0, 1.0, 0.0, 1.0]))).any()

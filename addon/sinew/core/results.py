@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -81,7 +82,7 @@ class Results:
 
     def _local(self, index: int, surface: Floats, name: str = "") -> npt.NDArray[np.float32]:
         """World metres in the space of the object, as they will be played."""
-        local = _transform(np.linalg.inv(self.store.read(f"{name}matrix", index)), surface)
+        local = _transform(_inverse(self.store.read(f"{name}matrix", index)), surface)
         if not np.isfinite(local).all():
             raise BadInput(
                 f"The result at sample {index} is not finite: check that the animation has no absurd jumps there."
@@ -89,5 +90,26 @@ class Results:
         return local.astype(np.float32)
 
 
+# Without BLAS, whose threads take longer to wake up than these take.
+
+
 def _transform(matrix: Floats, points: Floats) -> Floats:
-    return points @ matrix[:3, :3].T + matrix[:3, 3]
+    x, y, z = points.T
+    moved = np.empty_like(points)
+    for k in range(3):
+        moved[:, k] = matrix[k, 0] * x + matrix[k, 1] * y + matrix[k, 2] * z + matrix[k, 3]
+    return moved
+
+
+def _inverse(matrix: Floats) -> Floats:
+    """Of a matrix of an object, whose last row is 0, 0, 0, 1."""
+    (a, b, c, x), (d, e, f, y), (g, h, i, z), _ = matrix.tolist()
+    first, second, third = e * i - f * h, f * g - d * i, d * h - e * g
+    rows = (
+        (first, c * h - b * i, b * f - c * e),
+        (second, a * i - c * g, c * d - a * f),
+        (third, b * g - a * h, a * e - b * d),
+    )
+    volume = a * first + b * second + c * third
+    scale = 1.0 / volume if volume else math.nan
+    return scale * np.array([[p, q, r, -p * x - q * y - r * z] for p, q, r in rows])

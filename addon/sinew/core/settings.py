@@ -267,8 +267,11 @@ class Settings:
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
-            # Frozen: the checked value, with an int made a float where one is meant, goes in once, here.
-            object.__setattr__(self, field.name, _checked(field, getattr(self, field.name)))
+            # Frozen: the checked value, with an int made a float where one is meant, goes in once, here. Most are
+            # defaults, and a slider that moves makes settings all the time.
+            value = getattr(self, field.name)
+            if value is not field.default:
+                object.__setattr__(self, field.name, _checked(field, value))
         parse_frames(self.missing_frames)
         if self.frame_start is not None and self.frame_end is not None and self.frame_end < self.frame_start:
             raise BadInput(
