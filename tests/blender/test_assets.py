@@ -37,6 +37,7 @@ def test_a_model_gets_visible_sound_motion_and_keeps_what_is_followed(key: str, 
     assert told["inverted_tets"]["samples_simulated_only"] == 0
     assert fit["rms_relative"] < model.fit_limit
     assert told["restarts"] == []
+    assert told["welded"] == []
     # The numbers are about what is seen.
     scene = bpy.context.scene
     result = shown_at(ob, (scene.frame_start + scene.frame_end) // 2)
@@ -58,3 +59,12 @@ def test_teeth_and_eyes_of_a_head_are_loose_parts_and_its_flesh_is_not() -> None
             assert loose[sampler.group(group) > 0.5].all(), group
         for group in ("Face", "MouthSocket", "GumsTongue"):
             assert not loose[sampler.group(group) > 0.5].any(), group
+
+
+def test_a_tail_that_shares_tets_with_the_back_is_named() -> None:
+    model = assets.find("cow")
+    ob = assets.load(model)
+    assets.play(ob, next(name for name in assets.actions(ob) if name.endswith("Run")))
+    free, welded = (bake_object.try_object(model.object, {"separate_parts": on}) for on in (True, False))
+    assert free.welded == ""
+    assert welded.welded.startswith("Welded: Back and Tail") and "Separate Parts" in welded.welded

@@ -14,6 +14,7 @@ from ..core.parts import loose_shells, make_parts
 from ..core.regions import GROUPS, Regions, make_bones
 from ..core.settings import Settings, parse_frames
 from ..core.task import Task
+from ..core.welds import Labels, make_labels
 from ..scene import fingerprint, sample
 from ..scene.sample import Steps
 from .target import sentences
@@ -31,6 +32,11 @@ class Body:
     weights: Any | None  # (t,) of the follow group; None where there is none
     settings: Settings = dataclasses.field(default_factory=Settings)
     inside: Any | None = None  # (k, 4) painted points of the cage object, where weights are spread from them too
+
+    @property
+    def labels(self) -> Labels | None:
+        """What its parts are called, by its bones."""
+        return _bone_labels(self.rest)
 
     def follow(self, monitor: Any = None) -> Any:
         """The weights (t,), those of the group, spread if that is wanted, or automatic ones."""
@@ -192,6 +198,7 @@ def parts_in_steps(sampler: sample.Sampler, rest: sample.Rest, settings: Setting
     if settings.cage_object:
         painted["inside"] = _inside(rest, settings)
     values["regions"] = Regions(**painted)
+    values["labels"] = yield from _labels_in_steps(sampler, rest, settings)
     shells = settings.rigid_shells and loose_shells(rest.positions, rest.triangles, rest.edges)
     if not settings.track_group and not settings.rigid_group and not np.any(shells):
         return values
@@ -201,6 +208,16 @@ def parts_in_steps(sampler: sample.Sampler, rest: sample.Rest, settings: Setting
         rigid = np.where(shells, 1.0, 0.0 if rigid is None else rigid)
     parts = make_parts(tracked, rigid, len(rest.positions), rest.edges)
     return values | {"parts": parts}
+
+
+def _labels_in_steps(sampler: sample.Sampler, rest: sample.Rest, settings: Settings) -> Steps[Labels | None]:
+    """What the parts of the body are called: by its bones, or else by vertex groups that are not for a bake."""
+    if rest.skin is not None:
+        return _bone_labels(rest)
+    own = {FOLLOW_GROUP, SPREAD_GROUP, AFTER_GROUP, settings.follow_group, *painted_groups(settings)}
+    names = [group.name for group in sampler.ob.vertex_groups if group.name not in own]
+    weights = yield from sampler.groups_in_steps(names)
+    return make_labels(names, weights) if names and len(weights) == len(rest.positions) else None
 
 
 def sampler_of(ob: Any, settings: Settings) -> sample.Sampler:
@@ -224,6 +241,10 @@ def sampler_of(ob: Any, settings: Settings) -> sample.Sampler:
 
 def _automatic(rest: sample.Rest) -> Any:
     return sample.rounded(automatic_follow(rest.positions, rest.triangles, rest.edges, _segments(rest), rest.skin))
+
+
+def _bone_labels(rest: sample.Rest) -> Labels | None:
+    return None if rest.skin is None else make_labels([bone.name for bone in rest.bones], rest.skin)
 
 
 def _segments(rest: sample.Rest) -> list[Segment]:

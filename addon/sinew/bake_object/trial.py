@@ -10,6 +10,7 @@ import numpy as np
 from ..core import trial
 from ..core.parts import Parts
 from ..core.settings import Settings
+from ..core.welds import Labels
 from ..scene import sample, setup
 from ..scene.sample import Steps
 from .body import Body, follow_group, parts_in_steps, sampler_of, spread_from_inside, unpainted
@@ -20,6 +21,7 @@ from .target import sentences
 class TrialInput:
     body: Body
     parts: Parts | None
+    labels: Labels | None
     frames: list[tuple[int, Any]]  # each with the vertices (t, 3), world metres
 
 
@@ -33,14 +35,16 @@ def trial_in_steps(name: str, values: dict[str, Any]) -> Steps[TrialInput]:
             rest = yield from sampler.rest_in_steps()
             weights = (yield from sampler.group_in_steps(group, unpainted(settings))) if group else None
             inside = spread_from_inside(rest, settings)
-            parts: Parts | None = (yield from parts_in_steps(sampler, rest, settings)).get("parts")
+            painted = yield from parts_in_steps(sampler, rest, settings)
+            parts: Parts | None = painted.get("parts")
             frames = []
             for frame in trial.candidates(sampler.frame_start, sampler.frame_end, sampler.missing):
                 frames.append((frame, sampler.placed_at(frame)))
                 yield
     seen = np.ones(len(rest.positions), bool) if parts is None else parts.tracked
     different = trial.most_different(rest.positions[seen], [positions[seen] for _, positions in frames])
-    return TrialInput(Body(rest, weights, settings, inside), parts, [frames[index] for index in different])
+    body = Body(rest, weights, settings, inside)
+    return TrialInput(body, parts, painted["labels"], [frames[index] for index in different])
 
 
 def try_object(name: str, values: dict[str, Any], progress: Any = None) -> trial.Trial:
@@ -55,5 +59,11 @@ def try_object(name: str, values: dict[str, Any], progress: Any = None) -> trial
             progress(stage, done, total, -1.0)
 
     return trial.fit_frames(
-        rest.positions, rest.triangles, given.frames, given.body.settings, parts=given.parts, progress=tell
+        rest.positions,
+        rest.triangles,
+        given.frames,
+        given.body.settings,
+        parts=given.parts,
+        labels=given.labels,
+        progress=tell,
     )

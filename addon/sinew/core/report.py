@@ -10,6 +10,9 @@ import time
 from collections.abc import Generator, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from . import trial
+from .welds import find_welds, name_parts, sentence
+
 if TYPE_CHECKING:
     from .shot import Shot
     from .store import Store
@@ -128,12 +131,32 @@ def build_report(shot: Shot, store: Store, enricher: Any, clock: Clock) -> dict[
     }
     report["cage_note"] = enricher.cage.note
     notes = [report["cage_note"]] if report["cage_note"] else []
+    welds = _welds(shot, store, enricher.cage, fit_max)
+    report["welded"] = name_parts(welds, shot.labels)
+    notes += [sentence(welds, shot.labels, shot.settings, enricher.cage)] if welds else []
     report["warnings"] = [*shot.warnings, *notes, *_warnings(shot, report, column("repaired"))]
     return report
 
 
 def frames_text(count: int) -> str:
     return f"{count} frame" if count == 1 else f"{count} frames"
+
+
+def _welds(shot: Shot, store: Store, cage: Any, fit_max: list[float]) -> list[Any]:
+    """What the cage holds together, told by the most different of some samples and the one that it fits worst."""
+
+    def world(index: int) -> Any:
+        matrix = store.read("matrix", index)
+        return store.read("input", index).astype(matrix.dtype) @ matrix[:3, :3].T + matrix[:3, 3]
+
+    seen = None if shot.parts is None else shot.parts.tracked
+    looked_at = trial.candidates(0, len(fit_max) - 1) if fit_max else []
+    poses = [world(index) for index in looked_at]
+    given = slice(None) if seen is None else seen
+    chosen = [poses[index] for index in trial.most_different(shot.rest[given], [pose[given] for pose in poses])]
+    if fit_max:
+        chosen.append(world(max(range(len(fit_max)), key=fit_max.__getitem__)))
+    return find_welds(cage, shot.rest, shot.triangles, chosen, seen)
 
 
 def shown_numbers(shot: Shot, store: Store, size: float) -> dict[str, Any]:

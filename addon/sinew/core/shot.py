@@ -14,6 +14,7 @@ from .fields import no_fields
 from .parts import Parts
 from .regions import GROUPS, Regions
 from .settings import Settings
+from .welds import Labels
 
 Floats = npt.NDArray[np.float64]
 
@@ -86,6 +87,7 @@ class Shot:
     fields: int = 0  # how many force fields each sample has
     after: Floats | None = None  # (t,) where the setting follow_after acts; None: everywhere
     repeats: tuple[bool, bool] = (False, False)  # whether the input of a loop goes on so before and after the range
+    labels: Labels | None = None  # what its parts are called, for sentences
     is_preview: bool = False
     native: str = ""
     build: str = ""

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from .parts import Parts
 from .settings import Settings
+from .welds import Labels, find_welds, sentence
 
 Floats = npt.NDArray[np.float64]
 
@@ -34,6 +35,7 @@ class FrameFit:
 class Trial:
     fits: tuple[FrameFit, ...]
     tets: int
+    welded: str = ""  # a sentence about parts that the cage holds together
 
     @property
     def rms(self) -> float:
@@ -59,6 +61,7 @@ class Trial:
             f"Cage off the animation: {100 * self.rms:.2f} % of size, {100 * worst.max:.1f} % at most "
             f"(frame {worst.frame})",
             f"{self.inverted} inverted tets (frame {', '.join(folded)})" if folded else "No inverted tets",
+            *([self.welded] if self.welded else []),
         ]
 
 
@@ -91,6 +94,7 @@ def fit_frames(
     *,
     cage: Any = None,
     parts: Parts | None = None,
+    labels: Labels | None = None,
     check: Callable[[], None] = lambda: None,
     progress: Callable[[str, int, int], None] = lambda stage, done, total: None,
 ) -> Trial:
@@ -106,7 +110,10 @@ def fit_frames(
         progress("Fitting", done, len(frames))
         fit = enricher.fit(surface)  # from the rest shape: the frames are far from each other
         fits.append(FrameFit(frame, fit.rms / enricher.size, fit.max / enricher.size, fit.inverted, fit.positions))
-    return Trial(tuple(fits), len(enricher.cage.tets))
+    welds = find_welds(
+        enricher.cage, rest, triangles, [pose for _, pose in frames], None if parts is None else parts.tracked
+    )
+    return Trial(tuple(fits), len(enricher.cage.tets), sentence(welds, labels, settings, enricher.cage))
 
 
 def _aligned(points: Floats, rest: Floats) -> Floats:

@@ -303,6 +303,10 @@ class Sampler:
         weights = yield from _weights(self.body, [name], unpainted)
         return weights[:, 0].astype(np.float64)
 
+    def groups_in_steps(self, names: list[str]) -> Steps[npt.NDArray[np.float32]]:
+        """Weights (t, names) of vertex groups on the rest mesh."""
+        return (yield from _weights(self.body, names))
+
     def group_now(self, name: str) -> Floats:
         """Weights (t,) of a vertex group on the current frame at our place, as modifiers and nodes make them there."""
         return finished(_group_now(self.ob, name))

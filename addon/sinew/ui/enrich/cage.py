@@ -15,6 +15,7 @@ from ...core.cage_view import CageView
 from ...core.errors import Error
 from ...core.report import UNSEPARATED
 from ...core.store import Manifest
+from ...core.welds import look_at_rest
 from ...scene import fingerprint, setup
 from .. import handlers
 from ..classes import registering
@@ -35,7 +36,7 @@ class Built:
     min_dihedral: float  # degrees
     shape: str  # fingerprint of the mesh
     settings: dict[str, Any]
-    note: str  # a sentence, where the chosen mesher could not be used
+    note: str  # where the chosen mesher could not be used, or near parts share tets
 
 
 _built: dict[str, Built] = {}  # by the id of the setup
@@ -141,7 +142,9 @@ class BuildWork(LookWork):
         )
         shown = cage_view.make_view(cage.vertices, cage.tets, cage.binding, follow, body.rest.matrix)
         shaping = {name: getattr(settings, name) for name in _SHAPING}
-        return Built(shown, cage.min_dihedral, self._shape, shaping, cage.note), cage
+        near = look_at_rest(cage, body.rest.positions, body.rest.triangles, settings, body.labels, monitor)
+        note = " ".join(filter(None, (cage.note, near)))
+        return Built(shown, cage.min_dihedral, self._shape, shaping, note), cage
 
     def show(self, shape: str) -> None:
         found = setup.find_by_id(self.setup_id)

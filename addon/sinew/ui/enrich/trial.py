@@ -60,6 +60,7 @@ class TrialWork(cage.BuildWork):
             self._settings,
             cage=made,
             parts=given.parts,
+            labels=given.labels,
             check=monitor.check,
             progress=self._tell,
         )
