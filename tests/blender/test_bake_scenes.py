@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import bpy
+import near_meshes
 import numpy as np
 import pytest
 import scenes
@@ -334,3 +335,43 @@ def test_averages_keep_a_body_that_nothing_holds_with_its_animation(tmp_path: Pa
     marks = bake_object.marks_of(ob, bpy.context.scene, chosen)
     ob.vertex_groups["end"].add([0, 1, 2], 0.5, "REPLACE")
     assert fingerprint.changed(marks, bake_object.marks_of(ob, bpy.context.scene, chosen))
+
+
+def build_legs(frames: int) -> Any:
+    """Crossed legs that a shape key opens over the frames."""
+    rest, triangles, opened = near_meshes.crossed_legs()
+    mesh = bpy.data.meshes.new("Legs")
+    mesh.from_pydata(rest.tolist(), [], triangles.tolist())
+    ob = bpy.data.objects.new("Legs", mesh)
+    bpy.context.scene.collection.objects.link(ob)
+    ob.shape_key_add(name="Basis")
+    key = ob.shape_key_add(name="Open")
+    key.data.foreach_set("co", opened.ravel())
+    for frame, value in ((1, 0.0), (frames, 1.0)):
+        key.value = value
+        key.keyframe_insert("value", frame=frame)
+    for name, chosen in (("left", range(len(rest) // 2)), ("right", range(len(rest) // 2, len(rest)))):
+        ob.vertex_groups.new(name=name).add(list(chosen), 1.0, "REPLACE")
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, frames
+    return ob
+
+
+def test_a_safe_frame_or_shape_key_keeps_parts_that_touch_apart(tmp_path: Path) -> None:
+    ob = build_legs(5)
+    welded = {**QUICK, "resolution": 12, "separate_parts": False}
+    told = bake_here(ob, tmp_path, welded).report
+    assert told["welded"] == ["left and right"]
+    assert any("Safe Frame" in warning for warning in told["warnings"])
+    bpy.context.scene.frame_set(3)
+    reports = {}
+    for name, value in (("safe_frame", 5), ("safe_shape_key", "Open")):
+        outcome = bake_here(ob, tmp_path, {**welded, "safe_frame": None, "safe_shape_key": "", name: value})
+        assert (outcome.folder / "cage_safe.f64").is_file()
+        reports[name] = outcome.report
+        assert outcome.report["welded"] == [] and outcome.report["cage_note"] == ""
+        assert outcome.report["fit_error"]["max_relative"] < 0.3 * told["fit_error"]["max_relative"]
+    assert bpy.context.scene.frame_current == 3
+    assert reports["safe_frame"]["tets"] == reports["safe_shape_key"]["tets"]
+    assert bake_object.try_object(ob.name, {}).welded == ""  # with the settings of its setup
+    with pytest.raises(BadInput, match='no shape key "Opn": did you mean "Open"'):
+        bake_here(ob, tmp_path, {**welded, "safe_shape_key": "Opn"})

@@ -12,6 +12,7 @@ import numpy as np
 
 class FakeCage:
     note = ""
+    safe_vertices = None
 
     def __init__(self, vertices: Any, tets: Any, binding: Any, weights: Any) -> None:
         self.vertices, self.tets, self.binding, self.weights = vertices, tets, binding, weights
@@ -46,6 +47,7 @@ class FakeEnricher:
         *,
         gravity: Any,
         cage: Any,
+        safe: Any = None,
         parts: Any = None,
         regions: Any = None,
         after: Any = None,

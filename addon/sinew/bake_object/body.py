@@ -32,6 +32,7 @@ class Body:
     weights: Any | None  # (t,) of the follow group; None where there is none
     settings: Settings = dataclasses.field(default_factory=Settings)
     inside: Any | None = None  # (k, 4) painted points of the cage object, where weights are spread from them too
+    safe: Any | None = None  # (t, 3) world metres, the body in the safe pose, if there is one
 
     @property
     def labels(self) -> Labels | None:
@@ -55,13 +56,15 @@ def look_in_steps(name: str, values: dict[str, Any]) -> Steps[Body]:
         ob = sample.find_object(name)
         settings = Settings().replace(values)
         group = follow_group(ob, settings)
-        if settings.rest_frame is None:
+        if settings.rest_frame is None and (settings.safe_frame is None or settings.safe_shape_key):
             rest, weights = yield from sample.rest_now(ob, group, unpainted(settings))
-            return Body(rest, weights, settings, spread_from_inside(rest, settings))
+            safe = sample.safe_now(ob, settings.safe_shape_key)
+            return Body(rest, weights, settings, spread_from_inside(rest, settings), safe)
         with sampler_of(ob, settings) as sampler:
             rest = yield from sampler.rest_in_steps()
             weights = (yield from sampler.group_in_steps(group, unpainted(settings))) if group else None
-            return Body(rest, weights, settings, spread_from_inside(rest, settings))
+            safe = sampler.safe_at(settings.safe_frame, settings.safe_shape_key)
+            return Body(rest, weights, settings, spread_from_inside(rest, settings), safe)
 
 
 def make_follow_group(name: str, values: dict[str, Any]) -> str:
@@ -198,6 +201,7 @@ def parts_in_steps(sampler: sample.Sampler, rest: sample.Rest, settings: Setting
     if settings.cage_object:
         painted["inside"] = _inside(rest, settings)
     values["regions"] = Regions(**painted)
+    values["safe"] = sampler.safe_at(settings.safe_frame, settings.safe_shape_key)
     values["labels"] = yield from _labels_in_steps(sampler, rest, settings)
     shells = settings.rigid_shells and loose_shells(rest.positions, rest.triangles, rest.edges)
     if not settings.track_group and not settings.rigid_group and not np.any(shells):

@@ -43,7 +43,7 @@ def trial_in_steps(name: str, values: dict[str, Any]) -> Steps[TrialInput]:
                 yield
     seen = np.ones(len(rest.positions), bool) if parts is None else parts.tracked
     different = trial.most_different(rest.positions[seen], [positions[seen] for _, positions in frames])
-    body = Body(rest, weights, settings, inside)
+    body = Body(rest, weights, settings, inside, painted["safe"])
     return TrialInput(body, parts, painted["labels"], [frames[index] for index in different])
 
 
@@ -65,5 +65,6 @@ def try_object(name: str, values: dict[str, Any], progress: Any = None) -> trial
         given.body.settings,
         parts=given.parts,
         labels=given.labels,
+        safe=given.body.safe,
         progress=tell,
     )

@@ -176,11 +176,12 @@ def _make_enricher(shot: Shot, store: Store | None, clock: Clock, progress: Prog
     if store is not None:
         cage = engine.cage(*(store.constant(f"cage_{name}") for name in ("vertices", "tets", "binding", "weights")))
         cage.note = str(store.manifest.report.get("cage_note", ""))
+        cage.safe_vertices = store.constant("cage_safe") if store.manifest.has_safe else None
     monitor = engine.monitor()
     with clock.stage("cage"), concurrent.futures.ThreadPoolExecutor(1, "sinew cage") as pool:
         future = pool.submit(
             engine.enricher, shot.rest, shot.triangles, shot.follow, shot.settings, shot.sample_rate,
-            gravity=shot.gravity, cage=cage, parts=shot.parts, regions=shot.regions, after=shot.after,
+            gravity=shot.gravity, cage=cage, safe=shot.safe, parts=shot.parts, regions=shot.regions, after=shot.after,
             monitor=monitor,
         )  # fmt: skip
         try:
@@ -222,6 +223,7 @@ def _create(root: Path, shot: Shot, identity: str, enricher: Any, build: str) ->
         fields=shot.fields,
         animated_follow=shot.settings.follow_animated,
         has_parts=shot.parts is not None,
+        has_safe=cage.safe_vertices is not None,
     )
     constants = {
         "rest": shot.rest,
@@ -234,6 +236,8 @@ def _create(root: Path, shot: Shot, identity: str, enricher: Any, build: str) ->
     }
     if shot.parts is not None:
         constants |= {"tracked": shot.parts.tracked, "rigid": shot.parts.rigid}
+    if cage.safe_vertices is not None:
+        constants["cage_safe"] = cage.safe_vertices
     for index, passenger in enumerate(shot.passengers):
         for name in ("rest", "first", "shells"):
             constants[f"passenger_{index}_{name}"] = getattr(passenger, name)

@@ -21,6 +21,7 @@ class Cage:
     """
 
     note = ""  # a sentence for the artist, where another mesher had to take the place of the chosen one
+    safe_vertices: Floats | None = None  # (n, 3) where it was built, if not at rest: core/safe.py
 
     def __init__(self, vertices: Any, tets: Any, binding: Any, weights: Any, *, native: Any = None) -> None:
         """Restores a cage from its arrays; `build_cage` makes one."""
@@ -88,7 +89,7 @@ def build_cage(
     rest = np.ascontiguousarray(rest, np.float64)
     triangles = np.ascontiguousarray(triangles, np.int32).reshape(-1, 3)
     if resolution == 0:
-        resolution = _automatic_resolution(rest, triangles, monitor)
+        resolution = automatic_resolution(rest, triangles, monitor)
     if mesher == "gmsh":
         return _gmsh_cage(rest, triangles, resolution, separate_parts, monitor)
     return _lattice_cage(rest, triangles, resolution, separate_parts, monitor)
@@ -114,7 +115,7 @@ def _lattice_cage(rest: Floats, triangles: Ints, resolution: int, separate_parts
     return Cage(vertices, tets, binding, weights, native=native)
 
 
-def _automatic_resolution(rest: Floats, triangles: Ints, monitor: Any) -> int:
+def automatic_resolution(rest: Floats, triangles: Ints, monitor: Any = None) -> int:
     return resolution_after_trial(count_tets(rest, triangles, TRIAL_RESOLUTION, monitor=monitor))
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .averages import average_regions
-from .cage import Cage, build_cage
+from .cage import Cage
 from .carry import Carrier
 from .errors import BadInput
 from .fields import push_of
@@ -24,6 +24,7 @@ from .native import module
 from .outer import NOTHING, Outer
 from .parts import Parts
 from .regions import GROUPS, Regions, cage_follow
+from .safe import make_cage, measure_filling
 from .settings import Settings
 from .shot import Passenger
 from .shown import Shown, areas_and_size
@@ -87,6 +88,7 @@ class Enricher:
         *,
         gravity: tuple[float, float, float] = (0.0, 0.0, -9.81),
         cage: Cage | None = None,
+        safe: Any = None,
         parts: Parts | None = None,
         regions: Regions | None = None,
         after: Any = None,
@@ -94,7 +96,8 @@ class Enricher:
     ) -> None:
         """`parts` says which vertices carry input and which are rigid; None: all carry input, and none is rigid.
         `regions` says where flesh is firmer, calmer, heavier or limper; None: nowhere.
-        `after` (t,) is where the setting `follow_after` acts; None: everywhere."""
+        `after` (t,) is where the setting `follow_after` acts; None: everywhere.
+        `safe` (t, 3) is the body in a pose in which its near parts are apart, to build the cage in; None: at rest."""
         self.settings = settings or Settings()
         if not (np.isfinite(frame_rate) and frame_rate > 0.0):
             raise BadInput(f"The frame rate is {frame_rate}: give a number of frames a second.")
@@ -107,14 +110,7 @@ class Enricher:
             automatic_follow(rest, triangles) if follow is None else follow, np.float64
         )
         self.interval = 1.0 / frame_rate
-        self.cage = cage or build_cage(
-            rest,
-            triangles,
-            self.settings.resolution,
-            separate_parts=self.settings.separate_parts,
-            mesher=self.settings.mesher,
-            monitor=monitor,
-        )
+        self.cage = cage or make_cage(rest, triangles, self.settings, safe, monitor)
         if len(self.cage.binding) != len(rest):
             raise BadInput("The cage carries another number of vertices than the mesh has: build the cage again.")
         if parts is not None and not parts.tracked.any():
@@ -130,7 +126,7 @@ class Enricher:
         if not self.settings.simulate:
             return
         weight = 1.0 if self.settings.young > 0.0 else self.size / _REFERENCE_SIZE
-        fill, thickness = self.cage.filling(rest, triangles, monitor)
+        fill, thickness = measure_filling(self.cage, rest, triangles, safe, monitor)
         self._simulation = module.Enrich(
             self.cage.native,
             areas,

@@ -177,6 +177,16 @@ class Settings:
     rest_frame: int | None = _setting(
         None, "Frame on which the body is relaxed; none takes the undeformed mesh", low=-1048574, high=1048574
     )
+    safe_frame: int | None = _setting(
+        None,
+        "Frame on which parts that touch at rest are well apart: the cage is built there and brought to the rest "
+        "shape, so that they never stick together, with Gmsh too. None builds it at rest",
+        low=-1048574,
+        high=1048574,
+    )
+    safe_shape_key: str = _setting(
+        "", "Shape key in which parts that touch at rest are well apart, in place of Safe Frame. Empty is none"
+    )
     frame_start: int | None = _setting(None, "First frame of the bake; none is the scene's", low=-1048574, high=1048574)
     frame_end: int | None = _setting(None, "Last frame of the bake; none is the scene's", low=-1048574, high=1048574)
     samples: int = _setting(

@@ -22,7 +22,10 @@ Floats = npt.NDArray[np.float64]
 UNBAKED_SETTINGS = ("frame_start", "frame_end", "passengers", "preview_frames", "preview_resolution")
 # These change the result of a simulation, not the simulation; the input's hashes speak for the range.
 RESULT_SETTINGS = ("amount", "maximum_offset", "detail", "interpolation", "follow_after", "follow_after_group")
-_RANGE_SETTINGS = ("frame_start", "frame_end", "follow_group", "spread", "rest_frame", "gravity", "missing_frames")
+_RANGE_SETTINGS = (
+    "frame_start", "frame_end", "follow_group", "spread", "rest_frame", "safe_frame", "safe_shape_key", "gravity",
+    "missing_frames",
+)  # fmt: skip
 # Of no influence on the body's motion; groups count by their weights.
 _OTHER_SETTINGS = (
     "track_group", "rigid_group", "rigid_shells", *GROUPS.values(), "average_group", "cage_object", "passengers",
@@ -87,6 +90,7 @@ class Shot:
     fields: int = 0  # how many force fields each sample has
     after: Floats | None = None  # (t,) where the setting follow_after acts; None: everywhere
     repeats: tuple[bool, bool] = (False, False)  # whether the input of a loop goes on so before and after the range
+    safe: Floats | None = None  # (t, 3) the body where its near parts are apart, at any place; None: at rest
     labels: Labels | None = None  # what its parts are called, for sentences
     is_preview: bool = False
     native: str = ""
@@ -109,6 +113,7 @@ class Shot:
         numbers = [self.sample_rate, self.gravity, self.first_frame, self.fields]
         text = json.dumps([stores.SCHEMA, self.native, settings, *numbers])
         special = [] if self.parts is None else [self.parts.tracked, self.parts.rigid]
+        special += [] if self.safe is None else [self.safe]
         painted = self.regions.arrays()
         words = np.frombuffer((text + "".join(painted)).encode(), np.uint8)
         return stores.hash_arrays(self.rest, self.triangles, self.follow, words, *special, *painted.values())

@@ -4,7 +4,7 @@
 
     manifest.json   what the bake is: counts, range, hashes, settings, whether it is complete
     frames.jsonl    one line when a sample was taken and one when its result was written; only ever appended to
-    rest.f64, triangles.i32, follow.f64, cage_*.f64|i32      constants of the bake; tracked.i32 and rigid.i32, if any
+    rest.f64, triangles.i32, follow.f64, cage_*.f64|i32      constants of the bake; tracked.i32, rigid.i32, if any
     input.f32       for each sample the mesh as Blender gave it, local space
     matrix.f64      for each sample the 4x4 matrix from local space to world metres
     amount.f64      for each sample how much of the simulated motion is used, as keyframed
@@ -47,7 +47,8 @@ _MAX_COUNT = 2**31 - 1
 _MAX_SAMPLES = 4_000_000
 _MAX_PASSENGERS = 10_000
 _MAX_FIELDS = 10_000
-_LATER_KEYS = {"fields": 0, "animated_follow": False, "has_parts": False}  # that older bakes of this schema lack
+# That older bakes of this schema lack.
+_LATER_KEYS = {"fields": 0, "animated_follow": False, "has_parts": False, "has_safe": False}
 _EXTENSIONS = {"<f4": "f32", "<f8": "f64", "<i4": "i32"}
 
 _JSON_TYPES: dict[str, Any] = {
@@ -94,6 +95,7 @@ class Manifest:
     is_preview: bool = False
     fields: int = 0  # force fields in every sample
     animated_follow: bool = False  # every sample has follow weights
+    has_safe: bool = False  # its cage was built in a safe pose
     has_parts: bool = False  # some vertices carry no input, or are rigid
     complete: bool = False
     units: str = "m"
@@ -549,6 +551,8 @@ def _constant_shapes(manifest: Manifest) -> dict[str, tuple[tuple[int, ...], str
     parts: dict[str, tuple[tuple[int, ...], str]] = {}
     if manifest.has_parts:
         parts = dict.fromkeys(("tracked", "rigid"), ((manifest.vertices,), "<i4"))
+    if manifest.has_safe:
+        parts["cage_safe"] = ((manifest.cage_vertices, 3), "<f8")
     return {
         **passengers,
         **parts,

@@ -75,7 +75,7 @@ def most_different(rest: Floats, poses: Sequence[Floats], count: int = FRAMES) -
     """Indices, in order, of the poses (t, 3) that differ most from the rest shape and from each other, whatever the
     whole body's place and turn."""
     picked = np.unique(np.linspace(0, len(rest) - 1, min(_POINTS, len(rest))).astype(int))
-    still = [_aligned(np.asarray(pose, np.float64)[picked], rest[picked]) for pose in poses]
+    still = [aligned(np.asarray(pose, np.float64)[picked], rest[picked]) for pose in poses]
     nearest = np.array([_distance(pose, rest[picked]) for pose in still])
     chosen: list[int] = []
     for _ in range(min(count, len(poses))):
@@ -95,6 +95,7 @@ def fit_frames(
     cage: Any = None,
     parts: Parts | None = None,
     labels: Labels | None = None,
+    safe: Any = None,
     check: Callable[[], None] = lambda: None,
     progress: Callable[[str, int, int], None] = lambda stage, done, total: None,
 ) -> Trial:
@@ -103,7 +104,7 @@ def fit_frames(
     from .enrich import Enricher  # it needs the native module
 
     chosen = settings.replace({"simulate": False})
-    enricher = Enricher(rest, triangles, np.ones(len(rest)), chosen, cage=cage, parts=parts)
+    enricher = Enricher(rest, triangles, np.ones(len(rest)), chosen, cage=cage, safe=safe, parts=parts)
     fits = []
     for done, (frame, surface) in enumerate(frames):
         check()
@@ -116,13 +117,13 @@ def fit_frames(
     return Trial(tuple(fits), len(enricher.cage.tets), sentence(welds, labels, settings, enricher.cage))
 
 
-def _aligned(points: Floats, rest: Floats) -> Floats:
+def aligned(points: Floats, rest: Floats) -> Floats:
     """The points, turned and shifted onto the rest shape as a whole."""
     arms, aims = points - points.mean(axis=0), rest - rest.mean(axis=0)
     left, _, right = np.linalg.svd(arms.T @ aims)
     left[:, 2] *= np.linalg.det(left @ right)
-    aligned: Floats = arms @ (left @ right) + rest.mean(axis=0)
-    return aligned
+    turned: Floats = arms @ (left @ right) + rest.mean(axis=0)
+    return turned
 
 
 def _distance(one: Floats, other: Floats) -> float:

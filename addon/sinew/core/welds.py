@@ -25,6 +25,7 @@ _PROBED = 1.5  # one look is enough for places nearer to each other than this
 
 _MOST_PROBES = 40
 _MOST_NAMED = 3
+_SAFE = "a Safe Frame or Safe Shape Key in which they are well apart"
 _FACING_AWAY = -0.5  # cosine: flesh lies between the two, not air, as in an ear that swells
 
 
@@ -106,7 +107,7 @@ def look_at_rest(
 ) -> str:
     """A sentence about parts that lie so near each other that they share tets, before there is an animation to tell
     whether that matters; "" where each has its own."""
-    if settings.separate_parts and (settings.mesher != "gmsh" or cage.note):
+    if cage.safe_vertices is not None or (settings.separate_parts and not _is_of_gmsh(settings, cage)):
         return ""
     from .cage import build_cage  # it needs the native module
 
@@ -149,11 +150,15 @@ def _listed(welds: Sequence[Weld], labels: Labels | None) -> str:
 
 
 def _advice(settings: Settings, cage: Any) -> str:
-    if settings.mesher == "gmsh" and not cage.note:  # else the lattice took its place
-        return "choose the lattice mesher, for Gmsh does not separate parts, or a rest frame in which they are apart"
+    if _is_of_gmsh(settings, cage):
+        return f"choose the lattice mesher, for Gmsh does not separate parts, or {_SAFE}"
     if not settings.separate_parts:
-        return "switch Separate Parts on"
-    return "raise the resolution, or choose a rest frame in which they are apart"
+        return f"switch Separate Parts on, or choose {_SAFE}"
+    return f"raise the resolution, or choose {_SAFE}"
+
+
+def _is_of_gmsh(settings: Settings, cage: Any) -> bool:
+    return settings.mesher == "gmsh" and "Gmsh" not in cage.note  # which says why it could not
 
 
 def _name(part: Ints, labels: Labels | None) -> str:

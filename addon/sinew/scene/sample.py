@@ -254,6 +254,18 @@ class Sampler:
         before, after = (any(is_same(middle + way * (length + k)) for k in (0, 1)) for way in (-1, 1))
         return before, after
 
+    def safe_at(self, frame: int | None, shape_key: str) -> Floats | None:
+        """The vertices (t, 3) of a safe pose: that of a shape key, or of a frame; None where neither is chosen."""
+        if shape_key:
+            return shape_of_key(self.body, shape_key)
+        if frame is None:
+            return None
+        scene = bpy.context.scene
+        before, part = scene.frame_current, scene.frame_subframe
+        placed = self.placed_at(frame)
+        scene.frame_set(before, subframe=part)
+        return placed
+
     def rest(self) -> Rest:
         """The rest shape, placed where the object is on the first sample (or on the rest frame)."""
         return finished(self.rest_in_steps())
@@ -326,14 +338,19 @@ class Sampler:
         return min(max(float(value), 0.0), 2.0)
 
 
+def safe_now(ob: Any, shape_key: str) -> Floats | None:
+    """The vertices (t, 3) of a safe shape key where the object is now; None where none is chosen."""
+    subject = Subject(ob)
+    subject.place = stack.find_place(ob, ())
+    return shape_of_key(subject, shape_key) if shape_key else None
+
+
 def rest_now(ob: Any, group: str = "", unpainted: float = 0.0) -> Steps[tuple[Rest, Floats | None]]:
     """The rest shape where the object is now, and the weights of a vertex group on it, `unpainted` for vertices that
     are not in it. No frame is set, so that a pose without keys stays."""
     subject = Subject(ob)
     subject.place = stack.find_place(ob, ())
-    evaluated = ob.evaluated_get(bpy.context.evaluated_depsgraph_get())
-    matrix = np.array(evaluated.matrix_world, dtype=np.float64)
-    matrix[:3] *= bpy.context.scene.unit_settings.scale_length or 1.0
+    matrix = _matrix(ob)
     with subject.undeformed() as mesh:
         local = compat.mesh_positions(mesh)
         subject.check_finite(local, "the rest shape")
@@ -350,6 +367,28 @@ def rest_now(ob: Any, group: str = "", unpainted: float = 0.0) -> Steps[tuple[Re
     if group and followed is None:
         raise SceneError(f'The attribute "{group}" of "{ob.name}" is on other vertices than those at rest: bake.')
     return dataclasses.replace(rest, skin=skin), followed
+
+
+def shape_of_key(subject: Subject, name: str) -> Floats:
+    """The vertices (t, 3) of the undeformed mesh in the shape of a shape key, where the object is now."""
+    ob = subject.ob
+    keys = [key.name for key in ob.data.shape_keys.key_blocks] if ob.data.shape_keys is not None else []
+    if name not in keys:
+        close = difflib.get_close_matches(name, keys, n=1, cutoff=0.0)
+        hint = f'did you mean "{close[0]}"?' if close else "it has none at all."
+        raise SceneError(f'Object "{ob.name}" has no shape key "{name}": {hint}')
+    with subject.undeformed(keys.index(name)) as mesh:
+        local = compat.mesh_positions(mesh)
+    subject.check_finite(local, f'the shape key "{name}"')
+    return _placed(local, _matrix(ob))
+
+
+def _matrix(ob: Any) -> Floats:
+    """To world metres, where the object is now."""
+    evaluated = ob.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    matrix = np.array(evaluated.matrix_world, dtype=np.float64)
+    matrix[:3] *= bpy.context.scene.unit_settings.scale_length or 1.0
+    return matrix
 
 
 def _shown_group(ob: Any, place: int, name: str, unpainted: float) -> Floats:

@@ -64,14 +64,15 @@ class Subject:
         matrix[:3] *= bpy.context.scene.unit_settings.scale_length or 1.0
         return positions, matrix
 
-    def undeformed_copy(self) -> contextlib.AbstractContextManager[Any]:
-        """A temporary object with what changes the vertex count below our place, and without what deforms."""
-        return _undeformed_copy(self.ob, self.place)
+    def undeformed_copy(self, shape_key: int = 0) -> contextlib.AbstractContextManager[Any]:
+        """A temporary object with what changes the vertex count below our place, and without what deforms, in the shape
+        of a shape key."""
+        return _undeformed_copy(self.ob, self.place, shape_key)
 
     @contextlib.contextmanager
-    def undeformed(self) -> Iterator[Any]:
+    def undeformed(self, shape_key: int = 0) -> Iterator[Any]:
         """Its evaluated mesh."""
-        with self.undeformed_copy() as copy:
+        with self.undeformed_copy(shape_key) as copy:
             yield evaluated_mesh(copy)
 
     def check_finite(self, positions: npt.NDArray[np.float32], when: str) -> None:
@@ -112,8 +113,8 @@ def _shown(ob: Any) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _undeformed_copy(ob: Any, place: int) -> Iterator[Any]:
-    """A temporary second object on the same mesh: the basis shape, only what changes the vertex count below `place`."""
+def _undeformed_copy(ob: Any, place: int, shape_key: int) -> Iterator[Any]:
+    """A temporary second object on the same mesh: one shape key, only what changes the vertex count below `place`."""
     kept = {
         modifier.name
         for index, modifier in enumerate(stack.others(ob))
@@ -128,7 +129,7 @@ def _undeformed_copy(ob: Any, place: int) -> Iterator[Any]:
             copy.parent_type = "OBJECT"
         if copy.data.shape_keys is not None:
             copy.show_only_shape_key = True
-            copy.active_shape_key_index = 0
+            copy.active_shape_key_index = shape_key
         bpy.context.scene.collection.objects.link(copy)
         yield copy
     finally:

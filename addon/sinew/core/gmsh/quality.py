@@ -21,12 +21,12 @@ _DIRECTIONS: Floats = np.array([d for d in itertools.product((-1.0, 0.0, 1.0), r
 _DIRECTIONS /= np.linalg.norm(_DIRECTIONS, axis=1, keepdims=True)
 
 
-def improve(home: Floats, tets: Ints, leashes: Floats, monitor: Any = None) -> Floats:
+def improve(home: Floats, tets: Ints, leashes: Floats, monitor: Any = None, rounds: int = _ROUNDS) -> Floats:
     """Vertices (n, 3) with larger least angles, no farther from `home` (n, 3) than their leashes (n,). The least angle
-    never falls, so tets that were positive stay so."""
+    never falls, so tets that were positive stay so, and those that were not may become so."""
     vertices = home.copy()
     stars = _stars(tets, len(vertices))
-    for _ in range(_ROUNDS):
+    for _ in range(rounds):
         angles = measures.least_angles(vertices[tets])
         bad = np.flatnonzero(angles < GOAL)
         moved = False

@@ -35,7 +35,7 @@ def barycentric(corners: Floats, points: Floats) -> Floats:
 
 
 def least_angles(corners: Floats) -> Floats:
-    """Smallest dihedral angle in degrees of tets (..., 4, 3); negative for one that is inside out or flat."""
+    """Smallest dihedral angle in degrees of tets (..., 4, 3); -1 for a flat one, less the more it is inside out."""
     normals = np.stack([
         np.cross(corners[..., b, :] - corners[..., a, :], corners[..., c, :] - corners[..., a, :])
         for a, b, c in _FACES
@@ -46,7 +46,8 @@ def least_angles(corners: Floats) -> Floats:
     cosines[..., range(4), range(4)] = -1.0
     angles: Floats = np.degrees(np.arccos(np.clip(cosines.max(axis=(-2, -1)), -1.0, 1.0)))
     height = np.einsum("...i,...i->...", normals[..., 3, :], corners[..., 3, :] - corners[..., 0, :])
-    return np.where(height < 0.0, angles, -1.0)
+    size = np.linalg.norm(corners - corners.mean(axis=-2, keepdims=True), axis=-1).max(axis=-1)
+    return np.where(height < 0.0, angles, -1.0 - 90.0 * height / np.maximum(size, 1e-300))
 
 
 def radius_ratios(vertices: Floats, tets: Ints) -> Floats:

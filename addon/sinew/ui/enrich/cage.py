@@ -24,7 +24,8 @@ from . import cage_object, operators, properties, state, view
 from .look import LookOperator, LookWork
 
 CAGE = "CAGE"  # a state beside those of state.py: there is a cage and no bake
-_SHAPING = ("resolution", "separate_parts", "mesher", "rest_frame")  # settings that a cage depends on
+# Settings that a cage depends on.
+_SHAPING = ("resolution", "separate_parts", "mesher", "rest_frame", "safe_frame", "safe_shape_key")
 _KEPT = 1.0  # seconds for which a mesh is not looked at again
 
 
@@ -128,18 +129,11 @@ class BuildWork(LookWork):
 
     def build(self, body: bake_object.Body, monitor: Any) -> tuple[Built, Any]:
         """The cage as it will be shown, and itself."""
-        from ...core.cage import build_cage  # it needs the native module
+        from ...core.safe import make_cage  # it needs the native module
 
         settings = self._settings
         follow = body.follow(monitor)
-        cage = build_cage(
-            body.rest.positions,
-            body.rest.triangles,
-            settings.resolution,
-            separate_parts=settings.separate_parts,
-            mesher=settings.mesher,
-            monitor=monitor,
-        )
+        cage = make_cage(body.rest.positions, body.rest.triangles, settings, body.safe, monitor)
         shown = cage_view.make_view(cage.vertices, cage.tets, cage.binding, follow, body.rest.matrix)
         shaping = {name: getattr(settings, name) for name in _SHAPING}
         near = look_at_rest(cage, body.rest.positions, body.rest.triangles, settings, body.labels, monitor)

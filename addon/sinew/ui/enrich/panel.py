@@ -288,6 +288,9 @@ class SINEW_PT_advanced(OfSetup, bpy.types.Panel):
             _draw_group(groups, item, name, context.object)
         groups.prop(item, "rigid_shells")
         _draw_optional(layout, item, "rest_frame")
+        _draw_optional(layout, item, "safe_frame")
+        if context.object.data.shape_keys is not None:
+            layout.prop_search(item, "safe_shape_key", context.object.data.shape_keys, "key_blocks")
         _draw_optional(layout, item, "gravity")
         layout.prop(item, "fields")
 

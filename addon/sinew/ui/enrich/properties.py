@@ -73,6 +73,7 @@ _NAMES = {
 }
 _USE = {
     "rest_frame": "Take the rest shape from a frame instead of the undeformed mesh",
+    "safe_frame": "Build the cage on a frame on which parts that touch at rest are apart",
     "frame_start": "Begin at a frame of its own instead of the scene's first",
     "frame_end": "End at a frame of its own instead of the scene's last",
     "gravity": "Use a gravity of its own instead of the scene's",

@@ -61,6 +61,7 @@ class TrialWork(cage.BuildWork):
             cage=made,
             parts=given.parts,
             labels=given.labels,
+            safe=given.body.safe,
             check=monitor.check,
             progress=self._tell,
         )
