@@ -171,10 +171,10 @@ SN_HOT void sn_batch3_svd(const SnLanes f[9], SnLanes u[9], SnLanes sigma[3], Sn
 }
 
 /* Newton's iteration X <- (g X + X⁻ᵀ / g) / 2, scaled by g so that large and small stretches meet half way; it ends in R. Returns
-   whether it did in all lanes; it does not where F is flat or inside out. */
+   whether it did in all lanes; it gives up where F is flat or inside out. There a step looks as good afterwards as any, but has left F. */
 static inline int polar_by_newton(const SnLanes f[9], SnLanes x[9])
 {
-    SnLanes far = {0.0};
+    SnLanes far = {0.0}, bad = {0.0};
     for (int k = 0; k < 9; k++) {
         for (int lane = 0; lane < SN_LANES; lane++) {
             x[k][lane] = f[k][lane];
@@ -198,7 +198,11 @@ static inline int polar_by_newton(const SnLanes f[9], SnLanes x[9])
                 x[k][lane] = next;
             }
             /* it converges quadratically: after so small a step nothing is left to do */
-            far[lane] = good ? (moved < 1e-17 ? 0.0 : 1.0) : NAN;
+            far[lane] = moved < 1e-17 ? 0.0 : 1.0;
+            bad[lane] = good ? 0.0 : 1.0;
+        }
+        if (!all_zero(bad)) {
+            return 0;
         }
         if (all_zero(far)) {
             return 1;

@@ -116,31 +116,32 @@ static void random_matrices_are_decomposed(void)
     CHECK(failures == 0);
 }
 
+static const double DEGENERATE[][9] = {
+    {0},
+    {1, 0, 0, 0, 1, 0, 0, 0, 1},
+    {-1, 0, 0, 0, -1, 0, 0, 0, -1},
+    {1, 0, 0, 0, 1, 0, 0, 0, -1},
+    {0, 1, 0, 1, 0, 0, 0, 0, 1},
+    {0, 0, 0, 0, 0, 0, 0, 0, 5},
+    {0, 0, 7, 0, 0, 0, 0, 0, 0},
+    {0, -3, 0, 0, 0, 0, 0, 0, 0},
+    {1, 2, 3, 4, 5, 6, 7, 8, 9},        /* rank 2 */
+    {4, 5, 6, 8, 10, 12, 12, 15, 18},   /* rank 1 */
+    {1, 1, 1, 1, 1, 1, 1, 1, 1},        /* rank 1 */
+    {1, 2, 0, 3, 4, 0, 0, 0, 0},        /* rank 2, a plane */
+    {2, 0, 0, 0, 2, 0, 0, 0, 1},
+    {1, 0, 0, 0, 2, 0, 0, 0, 2},
+    {0, 0, 1, 1, 0, 0, 0, 1, 0},
+    {1e-200, 0, 0, 0, 1e-200, 0, 0, 0, 1},
+};
+
 static void degenerate_matrices_are_decomposed(void)
 {
-    static const double EXACT[][9] = {
-        {0},
-        {1, 0, 0, 0, 1, 0, 0, 0, 1},
-        {-1, 0, 0, 0, -1, 0, 0, 0, -1},
-        {1, 0, 0, 0, 1, 0, 0, 0, -1},
-        {0, 1, 0, 1, 0, 0, 0, 0, 1},
-        {0, 0, 0, 0, 0, 0, 0, 0, 5},
-        {0, 0, 7, 0, 0, 0, 0, 0, 0},
-        {0, -3, 0, 0, 0, 0, 0, 0, 0},
-        {1, 2, 3, 4, 5, 6, 7, 8, 9},        /* rank 2 */
-        {4, 5, 6, 8, 10, 12, 12, 15, 18},   /* rank 1 */
-        {1, 1, 1, 1, 1, 1, 1, 1, 1},        /* rank 1 */
-        {1, 2, 0, 3, 4, 0, 0, 0, 0},        /* rank 2, a plane */
-        {2, 0, 0, 0, 2, 0, 0, 0, 1},
-        {1, 0, 0, 0, 2, 0, 0, 0, 2},
-        {0, 0, 1, 1, 0, 0, 0, 1, 0},
-        {1e-200, 0, 0, 0, 1e-200, 0, 0, 0, 1},
-    };
     double s[3];
-    for (size_t i = 0; i < sizeof EXACT / sizeof *EXACT; i++) {
-        CHECK(svd_holds(EXACT[i], s));
+    for (size_t i = 0; i < sizeof DEGENERATE / sizeof *DEGENERATE; i++) {
+        CHECK(svd_holds(DEGENERATE[i], s));
     }
-    CHECK(svd_holds(EXACT[2], s));
+    CHECK(svd_holds(DEGENERATE[2], s));
     CHECK(s[0] == 1.0 && s[1] == 1.0 && s[2] == -1.0);
     uint64_t random = 2;
     int failures = 0;
@@ -261,12 +262,40 @@ static void projection_is_the_clamp_of_the_eigenvalues(void)
     CHECK(failures == 0);
 }
 
+/* Whether the polar decomposition of a lane is one, and its rotation that of the singular values as far as those determine it. */
+static int polar_holds(int lane, const SnLanes f[9], const SnLanes rotation[9], const SnLanes stretch[6])
+{
+    SnLanes u[9], sigma[3], v[9];
+    const double s[9] = {stretch[0][lane], stretch[5][lane], stretch[4][lane], stretch[5][lane], stretch[1][lane],
+                         stretch[3][lane], stretch[4][lane], stretch[3][lane], stretch[2][lane]};
+    double r[9], product[9], size = 0.0, backward = 0.0, forward = 0.0;
+    sn_batch3_svd(f, u, sigma, v);
+    for (int k = 0; k < 9; k++) {
+        r[k] = rotation[k][lane];
+    }
+    sn_mat3_multiply(r, s, product);
+    for (int k = 0; k < 9; k++) {
+        int i = 3 * (k / 3), j = 3 * (k % 3);
+        double other = u[i][lane] * v[j][lane] + u[i + 1][lane] * v[j + 1][lane] + u[i + 2][lane] * v[j + 2][lane];
+        size = fmax(size, fabs(f[k][lane]));
+        backward = fabs(product[k] - f[k][lane]) <= backward ? backward : fabs(product[k] - f[k][lane]);
+        forward = fabs(r[k] - other) <= forward ? forward : fabs(r[k] - other);
+    }
+    double apart = size > 0.0 ? (sigma[1][lane] + sigma[2][lane]) / size : 0.0;
+    int holds = rotation_error(r) < PRECISION && backward <= PRECISION * size && forward * fmin(apart, 1.0) < PRECISION;
+    if (!holds) {
+        printf("  stretches %g %g %g: rotation off by %g, backward error %g, %g from that of the singular values\n", sigma[0][lane],
+               sigma[1][lane], sigma[2][lane], rotation_error(r), backward / size, forward);
+    }
+    return holds;
+}
+
 static void polar_makes_up_every_matrix_from_a_rotation_and_a_symmetric_one(void)
 {
     uint64_t random = 21;
     int wrong = 0, negative = 0;
     for (int round = 0; round < 2000; round++) {
-        double one[9], r[9];
+        double one[9];
         SnLanes f[9], rotation[9], stretch[6];
         for (int lane = 0; lane < SN_LANES; lane++) {
             /* stretches over four decades, a few flat, every third batch with some inside out */
@@ -279,27 +308,50 @@ static void polar_makes_up_every_matrix_from_a_rotation_and_a_symmetric_one(void
             for (int k = 0; k < 9; k++) {
                 f[k][lane] = one[k];
             }
+            negative += s[2] < 0.0;
         }
         sn_batch3_polar((const SnLanes *)f, rotation, stretch);
-        for (int lane = 0; lane < SN_LANES; lane++) {
-            const double s[9] = {stretch[0][lane], stretch[5][lane], stretch[4][lane], stretch[5][lane], stretch[1][lane],
-                                 stretch[3][lane], stretch[4][lane], stretch[3][lane], stretch[2][lane]};
-            double product[9], size = 0.0, error = 0.0;
-            for (int k = 0; k < 9; k++) {
-                r[k] = rotation[k][lane];
-                one[k] = f[k][lane];
-            }
-            sn_mat3_multiply(r, s, product);
-            for (int k = 0; k < 9; k++) {
-                size = fmax(size, fabs(one[k]));
-                error = fabs(product[k] - one[k]) <= error ? error : fabs(product[k] - one[k]);
-            }
-            wrong += !(error < 1e-11 * size && rotation_error(r) < 1e-11);
-            negative += sn_mat3_determinant(s) < 0.0;
+        for (int lane = 0; lane < SN_LANES && wrong < 5; lane++) {
+            wrong += !polar_holds(lane, (const SnLanes *)f, (const SnLanes *)rotation, (const SnLanes *)stretch);
         }
     }
     CHECK(wrong == 0);
     CHECK(negative > 100);
+}
+
+/* The matrix alone among ones near rest: whatever its lane does, the others do not hide it. */
+static int polar_holds_for(const double one[9])
+{
+    static int lane;
+    SnLanes f[9], rotation[9], stretch[6];
+    lane = (lane + 1) % SN_LANES;
+    for (int k = 0; k < 9; k++) {
+        for (int i = 0; i < SN_LANES; i++) {
+            f[k][i] = i == lane ? one[k] : (k % 4 == 0 ? 1.0 : 0.01 * i);
+        }
+    }
+    sn_batch3_polar((const SnLanes *)f, rotation, stretch);
+    return polar_holds(lane, (const SnLanes *)f, (const SnLanes *)rotation, (const SnLanes *)stretch);
+}
+
+static void polar_holds_for_flat_and_reflected_matrices(void)
+{
+    static const double STRETCHES[][3] = {{2, 0.7, 0},     {2, 0, 0},     {2, 0.7, 1e-16},     {2, 0.7, -1e-6}, {1, 1e-4, -1e-8},
+                                          {3, 2, -1},      {1, 1, -1},    {1, 1, 1e-6 - 1},    {1, 1, 1e-9 - 1}, {2, 0.5, -0.5},
+                                          {1, 3e-3, 3e-3}, {1e3, 1, 1e-3}, {1e-60, 1e-60, 2e-60}, {1e60, 2e60, 3e60}};
+    uint64_t random = 22;
+    for (size_t i = 0; i < sizeof DEGENERATE / sizeof *DEGENERATE; i++) {
+        CHECK(polar_holds_for(DEGENERATE[i]));
+    }
+    for (size_t i = 0; i < sizeof STRETCHES / sizeof *STRETCHES; i++) {
+        int wrong = 0;
+        for (int turn = 0; turn < 500 && wrong < 3; turn++) {
+            double f[9];
+            random_with_stretches(&random, STRETCHES[i][0], STRETCHES[i][1], STRETCHES[i][2], f);
+            wrong += !polar_holds_for(f);
+        }
+        CHECK(wrong == 0);
+    }
 }
 
 int main(void)
@@ -310,5 +362,6 @@ int main(void)
     huge_and_tiny_matrices_keep_their_accuracy();
     projection_is_the_clamp_of_the_eigenvalues();
     polar_makes_up_every_matrix_from_a_rotation_and_a_symmetric_one();
+    polar_holds_for_flat_and_reflected_matrices();
     return CHECK_RESULT();
 }
