@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define CHUNK ((size_t)512) /* a multiple of SN_LANES */
-#define DETERMINED 1e-6     /* of the largest stretch: the second one, for a rotation to be known */
+#define DETERMINED 1e-6     /* areas beside squared lengths: neighbours on one line, or none, do not tell a rotation */
 
 /* rotations[i] += d d₀ᵀ over the edges d from i to its neighbours. */
 static void sum_edges(const SnAssembly *assembly, const double *from, const double *to, double *sums)
@@ -33,7 +33,7 @@ static void take_polar(void *data, size_t chunk, size_t begin, size_t end)
     PolarJob *job = data;
     (void)chunk;
     for (size_t first = begin; first < end; first += SN_LANES) {
-        SnLanes f[9], u[9], sigma[3], v[9];
+        SnLanes f[9], rotation[9], stretch[6];
         size_t used = end - first < SN_LANES ? end - first : SN_LANES;
         for (size_t lane = 0; lane < SN_LANES; lane++) {
             const double *matrix = job->matrices + 9 * (first + (lane < used ? lane : used - 1));
@@ -41,14 +41,17 @@ static void take_polar(void *data, size_t chunk, size_t begin, size_t end)
                 f[k][lane] = matrix[k];
             }
         }
-        sn_batch3_svd((const SnLanes *)f, u, sigma, v);
+        sn_batch3_polar((const SnLanes *)f, rotation, stretch);
         for (size_t lane = 0; lane < used; lane++) {
-            double *matrix = job->matrices + 9 * (first + lane);
-            int known = sigma[1][lane] > DETERMINED * sigma[0][lane];
+            double *matrix = job->matrices + 9 * (first + lane), cofactor[9], length = 0.0, area = 0.0;
+            SN_COFACTOR(f, lane, cofactor)
             for (int k = 0; k < 9; k++) {
-                int i = 3 * (k / 3), j = 3 * (k % 3);
-                double turned = u[i][lane] * v[j][lane] + u[i + 1][lane] * v[j + 1][lane] + u[i + 2][lane] * v[j + 2][lane];
-                matrix[k] = known ? turned : (i == j ? 1.0 : 0.0);
+                length += f[k][lane] * f[k][lane];
+                area += cofactor[k] * cofactor[k];
+            }
+            int known = area > DETERMINED * DETERMINED * length * length;
+            for (int k = 0; k < 9; k++) {
+                matrix[k] = known ? rotation[k][lane] : (k % 4 == 0 ? 1.0 : 0.0);
             }
         }
     }
