@@ -174,6 +174,90 @@ static void signed_stretches_come_back_in_order(void)
     }
 }
 
+/* One-sided Jacobi in more digits: B = F V with orthogonal columns, in any order and sign. */
+static void decompose_finely(const double f[9], long double b[9], long double v[9])
+{
+    for (int k = 0; k < 9; k++) {
+        b[k] = f[k];
+        v[k] = k % 4 == 0;
+    }
+    for (int turn = 0; turn < 36; turn++) {
+        int p = turn % 3 == 2, q = turn % 3 == 0 ? 1 : 2;
+        long double pp = 0.0L, qq = 0.0L, pq = 0.0L;
+        for (int row = 0; row < 9; row += 3) {
+            pp += b[row + p] * b[row + p];
+            qq += b[row + q] * b[row + q];
+            pq += b[row + p] * b[row + q];
+        }
+        long double angle = 0.5L * atan2l(2.0L * pq, pp - qq), c = cosl(angle), s = sinl(angle);
+        for (int row = 0; row < 9; row += 3) {
+            long double left = b[row + p], right = b[row + q];
+            b[row + p] = c * left + s * right;
+            b[row + q] = c * right - s * left;
+            left = v[row + p], right = v[row + q];
+            v[row + p] = c * left + s * right;
+            v[row + q] = c * right - s * left;
+        }
+    }
+}
+
+/* How far stretches, and axes where stretches are `apart`, are from those in more digits; the axes times `apart`, which is how much
+   better they are determined than the entries of F. */
+static double forward_error(const double f[9], double apart)
+{
+    SnLanes batch[9], u[9], sigma[3], v[9];
+    long double b[9], axes[9], worst = 0.0L;
+    decompose_finely(f, b, axes);
+    for (int k = 0; k < 9; k++) {
+        for (int i = 0; i < SN_LANES; i++) {
+            batch[k][i] = f[k];
+        }
+    }
+    sn_batch3_svd((const SnLanes *)batch, u, sigma, v);
+    for (int k = 0; k < 3; k++) {
+        long double along = 0.0L, length = 0.0L;
+        int match = 0;
+        for (int column = 0; column < 3; column++) {
+            long double cosine = 0.0L;
+            for (int row = 0; row < 9; row += 3) {
+                cosine += axes[row + column] * v[row + k][0];
+            }
+            match = fabsl(cosine) > fabsl(along) ? column : match;
+            along = fabsl(cosine) > fabsl(along) ? cosine : along;
+        }
+        for (int row = 0; row < 9; row += 3) {
+            length += b[row + match] * b[row + match];
+        }
+        length = copysignl(sqrtl(length), along); /* with the sign of our axis */
+        worst = fmaxl(worst, fabsl(fabsl(length) - fabs(sigma[k][0])));
+        for (int row = 0; row < 9; row += 3) {
+            worst = fmaxl(worst, apart * fabsl(v[row + k][0] - copysignl(axes[row + match], along * axes[row + match])));
+            worst = fmaxl(worst, apart * fabsl(copysign(u[row + k][0], sigma[k][0] * u[row + k][0]) - b[row + match] / length));
+        }
+    }
+    return (double)worst;
+}
+
+static void separate_stretches_have_exact_axes(void)
+{
+    static const double APART[] = {1e-4, 1e-3, 1e-2, 0.1};
+    uint64_t random = 6;
+    for (size_t i = 0; i < sizeof APART / sizeof *APART; i++) {
+        double worst = 0.0, d = APART[i];
+        for (int turn = 0; turn < 1000; turn++) {
+            double f[9], sign = turn % 2 ? -1.0 : 1.0;
+            switch (turn / 2 % 3) {
+            case 0: random_with_stretches(&random, 1.0 + d, 1.0, sign * (1.0 - d), f); break;
+            case 1: random_with_stretches(&random, 1.0 + d, 1.0, sign * 0.5 * d, f); break;
+            default: random_with_stretches(&random, 1.0, 2.0 * d, sign * d, f);
+            }
+            double error = forward_error(f, 0.5 * d);
+            worst = error <= worst ? worst : error;
+        }
+        CHECK(worst < 2e-15); /* roundings: nothing is left but the condition of the problem */
+    }
+}
+
 static void huge_and_tiny_matrices_keep_their_accuracy(void)
 {
     static const double SCALES[] = {1e150, 1e-150, 1e200, 1e-200, 1e-290};
@@ -359,6 +443,7 @@ int main(void)
     random_matrices_are_decomposed();
     degenerate_matrices_are_decomposed();
     signed_stretches_come_back_in_order();
+    separate_stretches_have_exact_axes();
     huge_and_tiny_matrices_keep_their_accuracy();
     projection_is_the_clamp_of_the_eigenvalues();
     polar_makes_up_every_matrix_from_a_rotation_and_a_symmetric_one();
