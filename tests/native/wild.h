@@ -114,6 +114,7 @@ static inline WildRun wild_run(uint64_t seed, int steps)
     }
     scene.world.gravity[2] = check_random(&random) < 0.5 ? -9.81 : 0.0;
     scene.world.damping_mass = check_random(&random) < 0.3 ? 2.0 : 0.0;
+    scene.world.damping_stiffness = check_random(&random) < 0.3 ? 0.02 : 0.0;
 
     double *partial = SN_NEW(&context, sn_tet_elements_partial_count(&scene.world.elements), double);
     double *moved = scene_copy(&context, scene.mesh.positions, scene.n), *velocities = SN_NEW(&context, scene.n, double);
