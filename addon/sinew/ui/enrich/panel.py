@@ -289,8 +289,7 @@ class SINEW_PT_advanced(OfSetup, bpy.types.Panel):
         groups.prop(item, "rigid_shells")
         _draw_optional(layout, item, "rest_frame")
         _draw_optional(layout, item, "safe_frame")
-        if context.object.data.shape_keys is not None:
-            layout.prop_search(item, "safe_shape_key", context.object.data.shape_keys, "key_blocks")
+        _draw_shape_key(layout, item, "safe_shape_key", context.object)
         _draw_optional(layout, item, "gravity")
         layout.prop(item, "fields")
 
@@ -407,6 +406,17 @@ def _draw_group(layout: Any, item: Any, name: str, ob: Any, text: str = "") -> N
     row = layout.row()
     row.alert = bool(getattr(item, name)) and not attributes.has_weights(ob, getattr(item, name))
     row.prop(item, name, text=text or properties.label(name), icon="GROUP_VERTEX")
+
+
+def _draw_shape_key(layout: Any, item: Any, name: str, ob: Any) -> None:
+    """A shape key to choose, red where the object has none of that name."""
+    row, keys = layout.row(), ob.data.shape_keys
+    row.alert = bool(getattr(item, name)) and (keys is None or getattr(item, name) not in keys.key_blocks)
+    if keys is not None:
+        row.prop_search(item, name, keys, "key_blocks", text=properties.label(name))
+    else:
+        row.active = row.alert
+        row.prop(item, name)
 
 
 def _draw_optional(layout: Any, item: Any, name: str) -> None:
