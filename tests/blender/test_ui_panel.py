@@ -52,6 +52,8 @@ def test_every_setting_is_in_the_panel_once(item: Any) -> None:
     shown = drawn_all().properties
     for name in Settings().as_dict():
         assert shown.count(name) == 1, name
+    item.object.shape_key_add(name="Basis")
+    assert drawn_all().properties.count("safe_shape_key") == 1
     layout = draw(panel.SINEW_PT_enrich)
     assert layout is not None
     assert layout.properties == ["jiggle", "settle", "amount", "keep_pose", "resolution"]
