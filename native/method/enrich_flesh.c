@@ -14,7 +14,7 @@
 /* Flesh that is thin on what holds it would have to be so soft for Jiggle that it folds: an acceleration as lively characters have
    (1/s², times the body's size) may strain it so much. */
 #define TYPICAL_PUSH 5.0
-#define MOST_STRAIN 0.08
+#define MOST_STRAIN 0.1
 #define BONE 1000.0     /* times as stiff as the flesh around it */
 /* What is thinner than its cells bends too stiffly, for a tet has one strain only: by 1 + LOCKING (cell / thickness)², as measured on
    sheets and rods of the lattice. */
