@@ -5,6 +5,8 @@ Every one returns rest (t, 3), triangles (m, 3) and opened (t, 3), metres.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 
@@ -146,3 +148,14 @@ def ball(radius: float, rows: int = 12, columns: int = 20) -> tuple[Floats, Ints
         np.stack([np.full(columns, bottom), last + there, last + here], -1),
     ]
     return radius * vertices, np.concatenate(triangles).astype(np.int32)
+
+
+# With a resolution at which their parts share cells: for tests.
+BODIES: dict[str, tuple[Callable[[], Posed], int]] = {
+    "two fingers that touch": (hand, 16),
+    "two fingers, a hair apart": (lambda: hand(0.05), 16),
+    "five fingers": (lambda: hand(0.0, 5), 16),
+    "closed mouth": (mouth, 12),
+    "crossed legs that touch": (lambda: crossed_legs(0.0), 24),
+    "crossed legs that press into each other": (crossed_legs, 24),
+}

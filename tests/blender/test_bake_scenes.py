@@ -235,7 +235,8 @@ def test_loose_parts_keep_their_shape_where_that_is_asked_for(tmp_path: Path) ->
     assert bent[True] < 5e-7 and bent[False] > 0.005
 
 
-def test_a_loop_repeats_and_missing_frames_are_bridged(tmp_path: Path) -> None:
+def _swaying_loop() -> tuple[Any, Any, dict[str, Any]]:
+    """A tube whose bone goes up and down once in 24 frames; the bone, and the settings of its loop."""
     ob = scenes.build_cantilever(frames=24)
     bone = ob.parent.pose.bones["root"]
     for frame in range(1, 26):
@@ -243,6 +244,11 @@ def test_a_loop_repeats_and_missing_frames_are_bridged(tmp_path: Path) -> None:
         bone.keyframe_insert("location", frame=frame)
     bpy.context.scene.frame_end = 25
     values = {**QUICK, "resolution": 10, "follow_group": "follow", "settle": 0.5, "loop": True}
+    return ob, bone, values
+
+
+def test_a_loop_repeats_and_missing_frames_are_bridged(tmp_path: Path) -> None:
+    ob, bone, values = _swaying_loop()
     outcome = bake_here(ob, tmp_path, values)
     result = baked_samples(outcome.folder)
     assert outcome.report["loop"]["seam_relative"] < 1e-3
@@ -256,13 +262,7 @@ def test_a_loop_repeats_and_missing_frames_are_bridged(tmp_path: Path) -> None:
 
 
 def test_a_loop_goes_on_where_its_animation_does(tmp_path: Path) -> None:
-    ob = scenes.build_cantilever(frames=24)
-    bone = ob.parent.pose.bones["root"]
-    for frame in range(1, 26):
-        bone.location = (0.0, 0.0, 0.1 * np.sin(2 * np.pi * (frame - 1) / 24))
-        bone.keyframe_insert("location", frame=frame)
-    bpy.context.scene.frame_end = 25
-    values = {**QUICK, "resolution": 10, "follow_group": "follow", "settle": 0.5, "loop": True}
+    ob, bone, values = _swaying_loop()
     first = bake_here(ob, tmp_path, values)
     result = baked_samples(first.folder)
 

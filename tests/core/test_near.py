@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import near_meshes
 import numpy as np
 import pytest
@@ -11,15 +9,6 @@ from sinew.core.cage import Cage, build_cage
 from sinew.core.enrich import Enricher
 from sinew.core.settings import Settings
 from sinew.core.shells import connected_pieces
-
-BODIES: dict[str, tuple[Callable[[], near_meshes.Posed], int]] = {
-    "two fingers that touch": (near_meshes.hand, 16),
-    "two fingers, a hair apart": (lambda: near_meshes.hand(0.05), 16),
-    "five fingers": (lambda: near_meshes.hand(0.0, 5), 16),
-    "closed mouth": (near_meshes.mouth, 12),
-    "crossed legs that touch": (lambda: near_meshes.crossed_legs(0.0), 24),
-    "crossed legs that press into each other": (near_meshes.crossed_legs, 24),
-}
 
 
 def components(cage: Cage) -> np.ndarray:
@@ -39,18 +28,18 @@ def fit_error(body: near_meshes.Posed, resolution: int, separate_parts: bool) ->
     return fit.max / enricher.size
 
 
-@pytest.mark.parametrize("name", BODIES)
+@pytest.mark.parametrize("name", near_meshes.BODIES)
 def test_near_parts_move_apart_freely(name: str) -> None:
-    make, resolution = BODIES[name]
+    make, resolution = near_meshes.BODIES[name]
     body = make()
     free, welded = fit_error(body, resolution, True), fit_error(body, resolution, False)
     assert free < 0.02, (free, welded)
     assert welded > 2.5 * free, (free, welded)  # the counter-test: these parts do weld in one cage
 
 
-@pytest.mark.parametrize("name", BODIES)
+@pytest.mark.parametrize("name", near_meshes.BODIES)
 def test_cages_of_near_parts_are_sound(name: str) -> None:
-    make, resolution = BODIES[name]
+    make, resolution = near_meshes.BODIES[name]
     rest, triangles, _ = make()
     cage = build_cage(rest, triangles, resolution)
     welded = build_cage(rest, triangles, resolution, separate_parts=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +17,6 @@ from sinew.core.settings import Settings
 from sinew.core.shot import Sample
 from sinew.core.welds import Labels, find_welds, look_at_rest, name_parts
 
-BODIES: dict[str, tuple[Callable[[], near_meshes.Posed], int]] = {
-    "two fingers that touch": (near_meshes.hand, 16),
-    "two fingers, a hair apart": (lambda: near_meshes.hand(0.05), 16),
-    "five fingers": (lambda: near_meshes.hand(0.0, 5), 16),
-    "closed mouth": (near_meshes.mouth, 12),
-    "crossed legs that touch": (lambda: near_meshes.crossed_legs(0.0), 24),
-    "crossed legs that press into each other": (near_meshes.crossed_legs, 24),
-}
-
 
 def leg_labels(count: int) -> Labels:
     """The tube of the crossed legs: one leg is its first half."""
@@ -39,9 +29,9 @@ def welded(cage: Cage, body: near_meshes.Posed, **more: Any) -> list[welds.Weld]
 
 
 @pytest.mark.parametrize("factor", [0.5, 1.0, 2.0])
-@pytest.mark.parametrize("name", BODIES)
+@pytest.mark.parametrize("name", near_meshes.BODIES)
 def test_what_shares_tets_is_found_and_what_has_its_own_is_not(name: str, factor: float) -> None:
-    make, resolution = BODIES[name]
+    make, resolution = near_meshes.BODIES[name]
     body = make()
     size = np.ptp(body[0], axis=0).max()
     found = welded(build_cage(*body[:2], int(factor * resolution), separate_parts=False), body)
