@@ -17,7 +17,7 @@ WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Werror
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' addon/sinew/blender_manifest.toml)
 NATIVE_FLAGS := -std=c11 -fopenmp $(WARNINGS) -Inative -isystem /usr/include/suitesparse -DSN_VERSION='"$(VERSION)"' -MMD -MP
 NATIVE_LIBRARIES := -lcholmod -lsuitesparseconfig -larpack -lopenblas -lm
-NATIVE_SOURCES := $(filter-out native/python/%,$(sort $(wildcard native/*/*.c)))
+NATIVE_SOURCES := $(filter-out native/python/%,$(sort $(wildcard native/*/*.c native/*/*/*.c)))
 NATIVE_TESTS := $(sort $(wildcard tests/native/test_*.c))
 NATIVE_HELPERS := $(filter-out $(NATIVE_TESTS),$(wildcard tests/native/*.c))
 FLAVOURS := plain sanitized threads traced
@@ -182,7 +182,7 @@ $(1)_OBJECTS := $(patsubst %.c,build/$(1)/%.o,$(filter-out $($(1)_WITHOUT),$(NAT
 $(1)_PROGRAMS := $(patsubst tests/native/%.c,build/$(1)/tests/%,$(NATIVE_TESTS))
 $$($(1)_PROGRAMS): %: %.o $$($(1)_OBJECTS)
 	@gcc -fopenmp $($(1)_FLAGS) $$^ $(NATIVE_LIBRARIES) -o $$@
--include $$(wildcard build/$(1)/*/*.d build/$(1)/*/*/*.d)
+-include $$(wildcard build/$(1)/*/*.d build/$(1)/*/*/*.d build/$(1)/*/*/*/*.d)
 endef
 $(foreach name,$(FLAVOURS),$(eval $(call flavour,$(name))))
 .SECONDARY:
@@ -204,4 +204,4 @@ build/windows/include/suitesparse:
 build/windows/native/%.o: native/%.c Makefile | build/windows/include/suitesparse
 	@mkdir -p $(@D)
 	@x86_64-w64-mingw32-gcc-posix $(NATIVE_FLAGS) $(WINDOWS_FLAGS) -idirafter build/windows/include -c $< -o $@
--include $(wildcard build/windows/native/*/*.d)
+-include $(wildcard build/windows/native/*/*.d build/windows/native/*/*/*.d)

@@ -2,7 +2,7 @@
 #include "python/types.h"
 
 #include "base/memory.h"
-#include "method/enrich.h"
+#include "method/enrich/enrich.h"
 #include "python/buffers.h"
 #include "python/errors.h"
 

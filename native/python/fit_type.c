@@ -1,7 +1,7 @@
 /* Fit: fits a cage to surface frames. */
 #include "python/types.h"
 
-#include "method/fit.h"
+#include "dynamics/fit.h"
 #include "python/buffers.h"
 #include "python/errors.h"
 

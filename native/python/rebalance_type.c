@@ -1,7 +1,7 @@
 /* Rebalance: a finished simulation drawn back to its input. */
 #include "python/types.h"
 
-#include "method/rebalance.h"
+#include "method/enrich/rebalance.h"
 #include "python/buffers.h"
 #include "python/errors.h"
 

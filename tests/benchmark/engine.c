@@ -5,11 +5,11 @@
 #include "textbook.h"
 
 #include "base/parallel.h"
+#include "dynamics/fit.h"
 #include "dynamics/time_step.h"
 #include "math/multifrontal.h"
-#include "method/enrich.h"
-#include "method/fit.h"
-#include "method/rebalance.h"
+#include "method/enrich/enrich.h"
+#include "method/enrich/rebalance.h"
 
 #include <stdlib.h>
 #include <sys/resource.h>

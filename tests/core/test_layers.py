@@ -23,9 +23,9 @@ BLENDER_MODULES = {"bpy", "bmesh", "mathutils", "gpu", "bpy_extras", "blf", "add
 FORBIDDEN_PARTS = {"core": {"scene", "ui"}, "scene": {"core", "ui", "_native"}, "ui": {"_native"}, "": {"_native"}}
 
 
-def _method(file_name: str) -> str:
-    """enrich.c and enrich_flesh.c are of the method enrich."""
-    return Path(file_name).stem.split("_")[0]
+def _method(path: str) -> str:
+    """A method is a folder: method/enrich/flesh.c is of enrich."""
+    return path.split("/")[1]
 
 
 def without_comments(text: str) -> str:
@@ -39,6 +39,9 @@ def include_violations(native: Path) -> Iterator[str]:
         if layer not in LAYERS:
             yield f"{name}: {layer} is not a layer"
             continue
+        if layer == "method" and name.count("/") != 2:
+            yield f"{name}: a file of a method lies in the method's folder"
+            continue
         text = without_comments(file.read_text())
         for included in re.findall(r'^\s*#\s*include\s*"([^"]+)"', text, re.MULTILINE):
             other = included.split("/")[0]
@@ -46,7 +49,7 @@ def include_violations(native: Path) -> Iterator[str]:
                 yield f'{name}: "{included}" is not written from native/'
             elif LAYERS.index(other) > LAYERS.index(layer):
                 yield f"{name}: includes {included}, which lies above it"
-            elif layer == other == "method" and _method(included) != _method(file.name):
+            elif layer == other == "method" and _method(included) != _method(name):
                 yield f"{name}: includes another method, {included}"
         if layer != "python" and "Python.h" in text:
             yield f"{name}: includes Python.h outside native/python"
@@ -131,8 +134,10 @@ def test_the_reader_sees_the_real_tree():
         ("native/mesh/a.c", '#include "a.h"\n'),
         ("native/mesh/a.c", '#include "../base/a.h"\n'),
         ("native/other/a.c", "int a;\n"),
-        ("native/method/a.c", '#include "method/b.h"\n'),
-        ("native/method/a.c", "#include <Python.h>\n"),
+        ("native/method/a/b.c", '#include "method/c/d.h"\n'),
+        ("native/method/a/b.c", '#include "method/d.h"\n'),
+        ("native/method/a.c", "int a;\n"),
+        ("native/method/a/b.c", "#include <Python.h>\n"),
         ("native/math/a.c", "#include <suitesparse/cholmod.h>\n"),
         ("native/dynamics/a.c", "void f(void) { cholmod_start(0); }\n"),
         ("native/math/a.c", "extern void dsaupd_(int *);\n"),
@@ -166,10 +171,10 @@ def test_an_upward_line_is_caught(tmp_path: Path, path: str, text: str):
     ("path", "text"),
     [
         ("native/energy/a.c", '#include "base/b.h"\n#include "energy/a.h"\n#include <math.h>\n'),
-        ("native/method/a.c", '#include "method/a.h"\n#include "method/a_part.h"\n'),
+        ("native/method/a/b.c", '#include "method/a/b.h"\n#include "method/a/c.h"\n'),
         ("native/math/linear_solver.c", "#include <cholmod.h>\n/* not dsaupd */\n"),
         ("native/math/a.c", "/* CHOLMOD refactors here */\n"),
-        ("native/python/a.c", '#include <Python.h>\n#include "method/b.h"\n#include "python/b.h"\n'),
+        ("native/python/a.c", '#include <Python.h>\n#include "method/a/b.h"\n#include "python/b.h"\n'),
         ("addon/sinew/core/a.py", "from . import b\nfrom .. import _native\nfrom .scene_like import c\n"),
         ("addon/sinew/scene/compat.py", "import bpy\nnew = bpy.app.version >= (4, 0, 0)\n"),
         ("addon/sinew/ui/a.py", "import bpy\nfrom ..core import b\nfrom ..scene import c\n"),

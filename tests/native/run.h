@@ -5,10 +5,10 @@
 #include "scenes.h"
 #include "shapes.h"
 
+#include "dynamics/fit.h"
 #include "mesh/cage.h"
-#include "method/detail.h"
-#include "method/enrich.h"
-#include "method/fit.h"
+#include "mesh/detail.h"
+#include "method/enrich/enrich.h"
 
 typedef struct Run {
     Shape ball;

@@ -1,7 +1,7 @@
 #include "scenes.h"
 
-#include "dynamics/calibration.h"
 #include "math/eigensolver.h"
+#include "method/enrich/calibration.h"
 
 #define JIGGLE 3.0
 #define POISSON 0.3

@@ -2,10 +2,10 @@
 #include "scenes.h"
 #include "shapes.h"
 
+#include "dynamics/fit.h"
 #include "mesh/cage.h"
-#include "method/detail.h"
-#include "method/enrich.h"
-#include "method/fit.h"
+#include "mesh/detail.h"
+#include "method/enrich/enrich.h"
 
 static const SnInterpolation LINEAR = SN_INTERPOLATION_LINEAR, PHONG = SN_INTERPOLATION_PHONG;
 

@@ -5,7 +5,7 @@
 #include "dynamics/warp.h"
 #include "dynamics/weights.h"
 #include "math/mat3.h"
-#include "method/rebalance.h"
+#include "method/enrich/rebalance.h"
 
 /* A bar of cells of 0.1 m along x, each of its vertices a surface vertex of area 1, with two poses. */
 typedef struct Bar {

@@ -27,7 +27,7 @@ _GMSH = 2.0  # seconds for 10,000 tets of Gmsh
 _GMSH_FACTOR, _GMSH_POWER = 3.9, 0.77
 _CAGE = 0.4  # seconds for a cage of 10,000 tets and what is tuned on it
 _POWER = 1.5
-_STEP_ANGLE = 0.55  # radians of a swing in one substep, where the simulation chooses them: native/method/enrich.c
+_STEP_ANGLE = 0.55  # radians of a swing in one substep, where the simulation chooses them: STEP_ANGLE of enrich.c
 _CREDIBLE = (0.1, 10.0)  # how much faster or slower than the reference a machine is taken to be
 
 

@@ -1,9 +1,8 @@
-/* What paint and artist's units make of a cage: which vertices follow, how strongly the others are driven, and what its tets are of. A
-   part of enrich. */
+/* What paint and artist's units make of a cage: which vertices follow, how strongly the others are driven, and what its tets are of. */
 #ifndef SN_METHOD_ENRICH_FLESH_H
 #define SN_METHOD_ENRICH_FLESH_H
 
-#include "method/enrich.h"
+#include "method/enrich/enrich.h"
 
 /* Weights of the cage vertices, which must come zeroed, as `followed` must: 1 where followed, else less. */
 SnStatus sn_flesh_weights(SnContext *context, const SnBody *body, const SnEnrichPaint *paint, double *weights,

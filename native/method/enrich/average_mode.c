@@ -1,5 +1,5 @@
 /* Inverse iteration within the constraints: z <- A⁻¹ M z by the factor of A = K + W + εM and the response of the averages. */
-#include "dynamics/average_mode.h"
+#include "method/enrich/average_mode.h"
 
 #include "base/memory.h"
 #include "math/linear_solver.h"

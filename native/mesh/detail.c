@@ -1,4 +1,4 @@
-#include "method/detail.h"
+#include "mesh/detail.h"
 
 #include "base/memory.h"
 #include "base/parallel.h"

@@ -1,10 +1,10 @@
-#include "method/enrich.h"
+#include "method/enrich/enrich.h"
 
 #include "base/memory.h"
-#include "dynamics/average_mode.h"
 #include "dynamics/weights.h"
 #include "math/mat3.h"
-#include "method/enrich_flesh.h"
+#include "method/enrich/average_mode.h"
+#include "method/enrich/flesh.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* The slowest swing of a body whose averages follow. The more of them there are, the less can swing and the faster it does: Jiggle has
    to know. */
-#ifndef SN_DYNAMICS_AVERAGE_MODE_H
-#define SN_DYNAMICS_AVERAGE_MODE_H
+#ifndef SN_METHOD_ENRICH_AVERAGE_MODE_H
+#define SN_METHOD_ENRICH_AVERAGE_MODE_H
 
 #include "dynamics/world.h"
 

@@ -1,6 +1,6 @@
 /* Artist's units (methods, section 1): from Jiggle (Hz) to Young's modulus, region by region. */
-#ifndef SN_DYNAMICS_CALIBRATION_H
-#define SN_DYNAMICS_CALIBRATION_H
+#ifndef SN_METHOD_ENRICH_CALIBRATION_H
+#define SN_METHOD_ENRICH_CALIBRATION_H
 
 #include "dynamics/world.h"
 

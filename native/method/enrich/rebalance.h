@@ -1,7 +1,7 @@
 /* Balance after the simulation (methods, section 1): between the simulated and the fitted cage, tet by tet, turned and stretched rather
    than mixed, so that a half-way bend is a bend of half the angle. It does not see contact. */
-#ifndef SN_METHOD_REBALANCE_H
-#define SN_METHOD_REBALANCE_H
+#ifndef SN_METHOD_ENRICH_REBALANCE_H
+#define SN_METHOD_ENRICH_REBALANCE_H
 
 #include "mesh/embedding.h"
 

@@ -1,4 +1,4 @@
-#include "dynamics/transition.h"
+#include "method/enrich/transition.h"
 
 #include "base/memory.h"
 

@@ -1,7 +1,7 @@
 /* ENRICH: the constrained simulation of a fitted cage. Surface weights become followed and driven cage vertices, artist's units
    become a material, and each frame is advanced in substeps along the input. */
-#ifndef SN_METHOD_ENRICH_H
-#define SN_METHOD_ENRICH_H
+#ifndef SN_METHOD_ENRICH_ENRICH_H
+#define SN_METHOD_ENRICH_ENRICH_H
 
 #include "dynamics/time_step.h"
 #include "mesh/embedding.h"

@@ -3,7 +3,7 @@
    Then the moduli are refined together, with e the modulus over (2πJ)² and t the drive over mass and (2πJ)²: the shape
    z = A⁻¹ M A⁻¹ M 1 that a load on a region makes, A = sum e K₁ + M t, should swing at eigenvalue 1, which gives the modulus of that
    region from  e zᵀK₁z (its tets) + zᵀKz (the others) + zᵀM t z = zᵀM z,  region by region, a few times over. */
-#include "dynamics/calibration.h"
+#include "method/enrich/calibration.h"
 
 #include "base/memory.h"
 #include "math/eigensolver.h"

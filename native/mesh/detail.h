@@ -1,6 +1,6 @@
 /* Detail (methods, eq. 9): what the cage cannot carry of the input surface comes back, turned and stretched with the cage. */
-#ifndef SN_METHOD_DETAIL_H
-#define SN_METHOD_DETAIL_H
+#ifndef SN_MESH_DETAIL_H
+#define SN_MESH_DETAIL_H
 
 #include "mesh/embedding.h"
 

@@ -1,4 +1,4 @@
-#include "method/fit.h"
+#include "dynamics/fit.h"
 
 #include "base/memory.h"
 #include "base/parallel.h"

@@ -1,9 +1,9 @@
-#include "method/enrich_flesh.h"
+#include "method/enrich/flesh.h"
 
 #include "base/memory.h"
-#include "dynamics/calibration.h"
-#include "dynamics/transition.h"
 #include "dynamics/weights.h"
+#include "method/enrich/calibration.h"
+#include "method/enrich/transition.h"
 
 #include <math.h>
 #include <string.h>

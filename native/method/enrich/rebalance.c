@@ -2,7 +2,7 @@
    R^(1-w) ((1-w) S + w I) F_fit. A power of R takes the rotation by quaternions; q and -q are the same rotation but not the same power,
    so each tet continues its neighbour on the way to what is followed: rotations may pass half a turn.
    Gradients alone leave a region where it swung to: weights near 1 hold it at its place too. */
-#include "method/rebalance.h"
+#include "method/enrich/rebalance.h"
 
 #include "base/memory.h"
 #include "base/parallel.h"

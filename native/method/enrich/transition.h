@@ -1,8 +1,8 @@
 /* A soft transition between what follows exactly and what is free. Clamped flesh bends sharpest where it is held: the slope of its motion
    jumps there from nothing to the most. Flesh that grows firm towards the border, as 1/distance, has a motion that leaves it as the
    square of the distance, without a jump. */
-#ifndef SN_DYNAMICS_TRANSITION_H
-#define SN_DYNAMICS_TRANSITION_H
+#ifndef SN_METHOD_ENRICH_TRANSITION_H
+#define SN_METHOD_ENRICH_TRANSITION_H
 
 #include "mesh/tet_mesh.h"
 

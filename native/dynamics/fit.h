@@ -1,6 +1,6 @@
 /* Inverse caging: the cage whose interpolation comes closest to a surface frame (methods, eq. 1). */
-#ifndef SN_METHOD_FIT_H
-#define SN_METHOD_FIT_H
+#ifndef SN_DYNAMICS_FIT_H
+#define SN_DYNAMICS_FIT_H
 
 #include "dynamics/newton.h"
 #include "mesh/embedding.h"
