@@ -13,11 +13,11 @@ static int tet_block(int i, int j)
     return i * (i + 1) / 2 + j;
 }
 
-static void number_unknowns(SnAssembly *assembly, const unsigned char *followed)
+static void number_unknowns(SnAssembly *assembly, const unsigned char *fixed)
 {
     for (size_t v = 0; v < assembly->vertex_count; v++) {
         assembly->unknown[v] = -1;
-        if (!followed[v]) {
+        if (!fixed[v]) {
             assembly->vertex[assembly->unknown_count] = (int32_t)v;
             assembly->unknown[v] = (int32_t)assembly->unknown_count++;
         }
@@ -57,7 +57,7 @@ static void accumulate(size_t count, int32_t *start, const int32_t *counts)
 }
 
 SnStatus sn_assembly_init(SnContext *context, size_t vertex_count, size_t tet_count, const int32_t *tets,
-                          const unsigned char *followed, SnAssembly *assembly)
+                          const unsigned char *fixed, SnAssembly *assembly)
 {
     SnStatus status = SN_OK;
     int32_t *next = NULL;
@@ -69,7 +69,7 @@ SnStatus sn_assembly_init(SnContext *context, size_t vertex_count, size_t tet_co
     }
     SN_TRY_NEW(context, assembly->unknown, vertex_count, int32_t);
     SN_TRY_NEW(context, assembly->vertex, vertex_count, int32_t);
-    number_unknowns(assembly, followed);
+    number_unknowns(assembly, fixed);
     SN_TRY(sn_block_pattern_init(context, tet_count, tets, assembly->unknown, assembly->unknown_count, &assembly->pattern));
 
     size_t blocks = assembly->pattern.block_count;

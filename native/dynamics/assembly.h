@@ -9,7 +9,7 @@
 typedef struct SnAssembly {
     size_t vertex_count;
     size_t unknown_count;
-    int32_t *unknown; /* vertex_count: index among the free vertices, -1 for a followed one; owned */
+    int32_t *unknown; /* vertex_count: index among the free vertices, -1 for a fixed one; owned */
     int32_t *vertex;  /* unknown_count: the inverse map; owned */
     SnBlockPattern pattern;
     int32_t *block_start;   /* pattern.block_count + 1: contributions of each block; owned */
@@ -18,15 +18,15 @@ typedef struct SnAssembly {
     int32_t *vertex_source; /* tet * 4 + corner; owned */
 } SnAssembly;
 
-/* `followed[v]` != 0 eliminates vertex v. */
+/* `fixed[v]` != 0 eliminates vertex v. */
 SnStatus sn_assembly_init(SnContext *context, size_t vertex_count, size_t tet_count, const int32_t *tets,
-                          const unsigned char *followed, SnAssembly *assembly);
+                          const unsigned char *fixed, SnAssembly *assembly);
 void sn_assembly_clear(SnAssembly *assembly);
 
 /* values (pattern.value_count) = sum of the element blocks. */
 void sn_assembly_gather_stiffness(const SnAssembly *assembly, const double *stiffness, double *values);
 
-/* gradient (vertex_count x 3, all vertices, followed ones too) = sum of the element gradients. */
+/* gradient (vertex_count x 3, all vertices, fixed ones too) = sum of the element gradients. */
 void sn_assembly_gather_gradient(const SnAssembly *assembly, const double *gradients, double *gradient);
 
 #endif

@@ -1,7 +1,7 @@
 #include "dynamics/newton.h"
 
 #include "base/memory.h"
-#include "dynamics/curvature.h"
+#include "dynamics/lbfgs.h"
 #include "dynamics/rotations.h"
 #include "math/multifrontal.h"
 #include "math/vector.h"
@@ -41,7 +41,7 @@ struct SnNewton {
     double *offset, *product;  /* unknowns x 3: x - c and B (x - c) */
     double *trial;             /* vertices x 3 */
     double rounding;           /* of the elastic energy, J */
-    SnCurvature curvature;
+    SnLbfgs lbfgs;
     SnAverageResponse response; /* of the factor, where averages are constrained */
     int has_factor;            /* a factor of an earlier matrix is at hand */
     double *factor_positions;  /* vertices x 3: where it was made */
@@ -82,7 +82,7 @@ SnStatus sn_newton_create(SnContext *context, const SnTetElements *elements, con
     SN_TRY_NEW(context, newton->trial, 3 * vertices, double);
     SN_TRY_NEW(context, newton->factor_positions, 3 * vertices, double);
     SN_TRY_NEW(context, newton->rotations, 9 * unknowns, double);
-    SN_TRY(sn_curvature_init(context, 3 * unknowns, &newton->curvature));
+    SN_TRY(sn_lbfgs_init(context, 3 * unknowns, &newton->lbfgs));
     for (size_t e = 0; e < elements->count; e++) {
         newton->rounding += 1e-16 * (2.0 * elements->mu[e] + elements->lambda[e]) * elements->volume[e];
     }
@@ -114,7 +114,7 @@ void sn_newton_destroy(SnNewton *newton)
     sn_release(newton->residual);
     sn_release(newton->step);
     sn_release(newton->trial_residual);
-    sn_curvature_clear(&newton->curvature);
+    sn_lbfgs_clear(&newton->lbfgs);
     sn_average_response_clear(&newton->response);
     sn_release(newton->offset);
     sn_release(newton->product);
@@ -255,7 +255,7 @@ static SnStatus refresh_factor(SnContext *context, SnNewton *newton, const SnObj
         SN_TRY(sn_linear_solver_factorize(context, newton->solver, newton->values));
     }
     newton->response.is_known = 0;
-    sn_curvature_forget(&newton->curvature);
+    sn_lbfgs_forget(&newton->lbfgs);
     memcpy(newton->factor_positions, positions, 3 * newton->assembly->vertex_count * sizeof *positions);
     newton->has_factor = 1;
     newton->has_turned = 0;
@@ -269,9 +269,9 @@ cleanup:
 static SnStatus find_step(SnContext *context, SnNewton *newton)
 {
     SnStatus status = SN_OK;
-    SnCurvatureWeights weights;
+    SnLbfgsWeights weights;
     memcpy(newton->step, newton->residual, 3 * newton->assembly->unknown_count * sizeof *newton->step);
-    sn_curvature_before(&newton->curvature, newton->step, &weights);
+    sn_lbfgs_before(&newton->lbfgs, newton->step, &weights);
     if (newton->has_turned) {
         sn_rotations_apply(newton->assembly->unknown_count, newton->rotations, 1, newton->step);
     }
@@ -286,7 +286,7 @@ static SnStatus find_step(SnContext *context, SnNewton *newton)
     if (newton->response.size > 0) { /* rounding, and regions that do not turn as one */
         sn_averages_project_step(newton->response.averages, newton->step);
     }
-    sn_curvature_after(&newton->curvature, newton->step, &weights);
+    sn_lbfgs_after(&newton->lbfgs, newton->step, &weights);
 cleanup:
     return status;
 }
@@ -391,7 +391,7 @@ SnStatus sn_newton_minimise(SnContext *context, SnNewton *newton, const SnObject
         }
         memcpy(positions, newton->trial, 3 * assembly->vertex_count * sizeof *positions);
         if (decrease > lost) { /* a move in the noise says nothing about the Hessian */
-            sn_curvature_record(&newton->curvature, length, newton->step, newton->residual, newton->trial_residual);
+            sn_lbfgs_record(&newton->lbfgs, length, newton->step, newton->residual, newton->trial_residual);
         }
         double *swap = newton->residual;
         newton->residual = newton->trial_residual;

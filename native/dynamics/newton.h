@@ -12,7 +12,7 @@
 #include "dynamics/averages.h"
 #include "math/linear_solver.h"
 
-/* Arrays are not owned. Vertex arrays have a row for every vertex, followed ones included (their rows do not matter). */
+/* Arrays are not owned. Vertex arrays have a row for every vertex, fixed ones included (their rows do not matter). */
 typedef struct SnObjective {
     const SnTetElements *elements;
     const double *rest;     /* inverse rest matrices of this step, 9 x tets */

@@ -159,7 +159,7 @@ static void evaluate_start(SnStepper *s, const SnState *state)
     if (damped) { /* the state a second ago, had the velocities been those relative to the input */
         for (size_t k = 0; k < 3 * world->vertex_count; k++) {
             double velocity = state->velocities[k] - s->pose_velocity_begin[k];
-            s->centre[k] = state->positions[k] - (world->followed[k / 3] ? 0.0 : velocity);
+            s->centre[k] = state->positions[k] - (world->fixed[k / 3] ? 0.0 : velocity);
         }
         viscosity = set_viscosity(s, 1.0, state->positions, s->centre);
     }
@@ -211,7 +211,7 @@ static SnStatus solve_stage(SnContext *context, SnStepper *s, const SnInputCurve
             size_t k = 3 * v + a;
             s->centre[k] = s->offset[k] + (s->pose[k] - s->pose_offset[k]);
             s->targets[k] = (inertia * s->predicted[k] + drag * s->centre[k] + drive * s->pose[k]) / s->diagonal[v];
-            if (world->followed[v]) {
+            if (world->fixed[v]) {
                 positions[k] = s->centre[k] = s->pose[k];
             }
         }
@@ -243,7 +243,7 @@ static SnStatus solve_stage(SnContext *context, SnStepper *s, const SnInputCurve
     SN_TRY(sn_newton_minimise(context, s->newton, &objective, &newton, positions, &rounds));
     if (start != NULL && !newton.single_full_step) {
         for (size_t k = 0; k < 3 * world->vertex_count; k++) {
-            s->stage_positions[k] = world->followed[k / 3] ? s->pose[k] : start[k];
+            s->stage_positions[k] = world->fixed[k / 3] ? s->pose[k] : start[k];
         }
         sn_averages_impose(&world->averages, s->pose, s->stage_positions);
         if (!(rounds.value <= sn_newton_value(s->newton, &objective, s->stage_positions))) {
@@ -259,7 +259,7 @@ static SnStatus solve_stage(SnContext *context, SnStepper *s, const SnInputCurve
     for (size_t v = 0; v < world->vertex_count; v++) {
         for (size_t a = 0; a < 3; a++) {
             size_t k = 3 * v + a;
-            velocities[k] = world->followed[v] ? s->pose_velocity[k] : (positions[k] - s->offset[k]) / tau;
+            velocities[k] = world->fixed[v] ? s->pose_velocity[k] : (positions[k] - s->offset[k]) / tau;
         }
     }
     sn_averages_impose(&world->averages, s->pose_velocity, velocities);
@@ -282,7 +282,7 @@ static void guess_stage(SnStepper *s, const SnInputCurve *curve, const SnState *
     }
 }
 
-/* 1/2 |Δv|²_M + potential at the end is at most kinetic energy + potential at the start + what moving the followed vertices adds. */
+/* 1/2 |Δv|²_M + potential at the end is at most kinetic energy + potential at the start + what moving the fixed vertices adds. */
 static SnStatus implicit_euler(SnContext *context, SnStepper *s, const SnInputCurve *curve, double end, double h, const SnState *state,
                                SnStepReport *report)
 {

@@ -17,7 +17,7 @@ cleanup:
 }
 
 SnStatus sn_world_init(SnContext *context, const SnTetMesh *mesh, const SnEnergy *energy, const double *young, double poisson,
-                       const double *mass, const unsigned char *followed, SnWorld *world)
+                       const double *mass, const unsigned char *fixed, SnWorld *world)
 {
     SnStatus status = SN_OK;
     size_t vertices = mesh->vertex_count;
@@ -25,17 +25,17 @@ SnStatus sn_world_init(SnContext *context, const SnTetMesh *mesh, const SnEnergy
     world->vertex_count = vertices;
     SN_TRY_NEW(context, world->tets, 4 * mesh->tet_count, int32_t);
     SN_TRY_NEW(context, world->source_tets, mesh->tet_count, int32_t);
-    SN_TRY_NEW(context, world->followed, vertices, unsigned char);
+    SN_TRY_NEW(context, world->fixed, vertices, unsigned char);
     SN_TRY_NEW(context, world->mass, vertices, double);
     SN_TRY_NEW(context, world->drive, vertices, double);
     SN_TRY_NEW(context, world->acceleration, 3 * vertices, double);
     SN_TRY(new_ones(context, vertices, &world->damping_scale));
     SN_TRY(new_ones(context, vertices, &world->keep_scale));
-    memcpy(world->followed, followed, vertices);
+    memcpy(world->fixed, fixed, vertices);
     memcpy(world->mass, mass, vertices * sizeof *mass);
     for (size_t e = 0; e < mesh->tet_count; e++) {
         const int32_t *tet = mesh->tets + 4 * e;
-        if (followed[tet[0]] && followed[tet[1]] && followed[tet[2]] && followed[tet[3]]) {
+        if (fixed[tet[0]] && fixed[tet[1]] && fixed[tet[2]] && fixed[tet[3]]) {
             continue;
         }
         memcpy(world->tets + 4 * world->tet_count, tet, 4 * sizeof *tet);
@@ -48,7 +48,7 @@ SnStatus sn_world_init(SnContext *context, const SnTetMesh *mesh, const SnEnergy
     for (size_t e = 0; e < world->tet_count; e++) {
         sn_tet_elements_set_material(&world->elements, e, young[world->source_tets[e]], poisson);
     }
-    SN_TRY(sn_assembly_init(context, vertices, world->tet_count, world->tets, followed, &world->assembly));
+    SN_TRY(sn_assembly_init(context, vertices, world->tet_count, world->tets, fixed, &world->assembly));
 cleanup:
     if (status != SN_OK) {
         sn_world_clear(world);
@@ -63,7 +63,7 @@ void sn_world_clear(SnWorld *world)
     sn_tet_elements_clear(&world->elements);
     sn_assembly_clear(&world->assembly);
     sn_averages_clear(&world->averages);
-    sn_release(world->followed);
+    sn_release(world->fixed);
     sn_release(world->mass);
     double *arrays[] = {world->drive,         world->acceleration, world->damping_scale, world->keep_scale,
                         world->tet_damping_scale, world->tet_keep_scale};

@@ -12,7 +12,7 @@ typedef struct SnWorld {
     int32_t *source_tets;    /* tet_count: index in the mesh; owned */
     SnTetElements elements;
     SnAssembly assembly;
-    unsigned char *followed; /* vertex_count; owned */
+    unsigned char *fixed; /* vertex_count: it is where the input has it, no unknown; owned */
     double *mass;            /* vertex_count, kg; owned */
     double *drive;           /* vertex_count: W of methods section 1, N/m; owned */
     SnAverages averages;     /* regions whose mean follows the input exactly; empty unless set before a stepper is made; owned */
@@ -29,7 +29,7 @@ typedef struct SnWorld {
 /* Materials (Young's modulus per mesh tet, Pa) and masses (vertex_count, kg) are copied; drive, gravity, outer
    forces, damping and Keep Pose start at zero and may be set between steps. The mesh must outlive the world. */
 SnStatus sn_world_init(SnContext *context, const SnTetMesh *mesh, const SnEnergy *energy, const double *young, double poisson,
-                       const double *mass, const unsigned char *followed, SnWorld *world);
+                       const double *mass, const unsigned char *fixed, SnWorld *world);
 void sn_world_clear(SnWorld *world);
 
 /* A quarter of each tet's mass at each of its corners. `scale` (tets) multiplies the density; null is 1 everywhere. */

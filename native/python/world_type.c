@@ -29,26 +29,26 @@ static SnStatus fill_world(SnContext *context, const SnBuffer *vertices, const S
 {
     SnStatus status = SN_OK;
     double *moduli = NULL, *mass = NULL;
-    unsigned char *followed = NULL;
+    unsigned char *held = NULL;
     SN_TRY(sn_tet_mesh_init(context, (size_t)vertices->rows, (size_t)tets->rows, &self->mesh));
     memcpy(self->mesh.positions, vertices->view.buf, (size_t)vertices->view.len);
     memcpy(self->mesh.tets, tets->view.buf, (size_t)tets->view.len);
     SN_TRY(sn_tet_mesh_check(context, &self->mesh));
     SN_TRY_NEW(context, moduli, self->mesh.tet_count, double);
     SN_TRY_NEW(context, mass, self->mesh.vertex_count, double);
-    SN_TRY_NEW(context, followed, self->mesh.vertex_count, unsigned char);
+    SN_TRY_NEW(context, held, self->mesh.vertex_count, unsigned char);
     for (size_t e = 0; e < self->mesh.tet_count; e++) {
         moduli[e] = young;
     }
     for (size_t v = 0; v < self->mesh.vertex_count; v++) {
-        followed[v] = ((const int32_t *)fixed->view.buf)[v] != 0;
+        held[v] = ((const int32_t *)fixed->view.buf)[v] != 0;
     }
     sn_world_lumped_mass(&self->mesh, density, NULL, mass);
-    SN_TRY(sn_world_init(context, &self->mesh, energy, moduli, poisson, mass, followed, &self->world));
+    SN_TRY(sn_world_init(context, &self->mesh, energy, moduli, poisson, mass, held, &self->world));
 cleanup:
     sn_release(moduli);
     sn_release(mass);
-    sn_release(followed);
+    sn_release(held);
     return status;
 }
 

@@ -77,7 +77,7 @@ static inline SnTetMesh scene_box(SnContext *context, int nx, int ny, int nz, do
 /* A body with one material: 1000 kg/m³, Poisson's ratio 0.3. */
 typedef struct Scene {
     SnTetMesh mesh;
-    unsigned char *followed;
+    unsigned char *fixed;
     double *mass;
     SnWorld world;
     size_t n; /* 3 x vertices */
@@ -88,16 +88,16 @@ static inline Scene scene_from(SnContext *context, SnTetMesh mesh, int held, dou
 {
     Scene scene = {.mesh = mesh, .n = 3 * mesh.vertex_count};
     double *moduli = SN_NEW(context, mesh.tet_count, double);
-    scene.followed = SN_NEW(context, mesh.vertex_count, unsigned char);
+    scene.fixed = SN_NEW(context, mesh.vertex_count, unsigned char);
     scene.mass = SN_NEW(context, mesh.vertex_count, double);
     for (size_t v = 0; v < mesh.vertex_count; v++) {
-        scene.followed[v] = held && mesh.positions[3 * v] == 0.0;
+        scene.fixed[v] = held && mesh.positions[3 * v] == 0.0;
     }
     for (size_t e = 0; e < mesh.tet_count; e++) {
         moduli[e] = young;
     }
     sn_world_lumped_mass(&mesh, 1000.0, NULL, scene.mass);
-    CHECK(sn_world_init(context, &mesh, energy, moduli, 0.3, scene.mass, scene.followed, &scene.world) == SN_OK);
+    CHECK(sn_world_init(context, &mesh, energy, moduli, 0.3, scene.mass, scene.fixed, &scene.world) == SN_OK);
     sn_release(moduli);
     return scene;
 }
@@ -112,7 +112,7 @@ static inline void scene_clear(Scene *scene)
 {
     sn_world_clear(&scene->world);
     sn_tet_mesh_clear(&scene->mesh);
-    sn_release(scene->followed);
+    sn_release(scene->fixed);
     sn_release(scene->mass);
 }
 

@@ -249,7 +249,7 @@ static SnState one_frame(Ball *b, const SnEnrichSettings *settings, SnEnrichSumm
     const SnWorld *world = sn_enrich_world(enrich);
     int consistent = 1;
     for (size_t v = 0; v < b->cage.vertex_count; v++) {
-        consistent &= weights[v] >= 0.0 && weights[v] <= 1.0 && (weights[v] == 1.0) == (world->followed[v] != 0);
+        consistent &= weights[v] >= 0.0 && weights[v] <= 1.0 && (weights[v] == 1.0) == (world->fixed[v] != 0);
     }
     CHECK(consistent);
     *summary = sn_enrich_summary(enrich);

@@ -51,7 +51,7 @@ static double slope(const Problem *p, double *x)
     double largest = 0.0;
     for (size_t k = 0; k < p->scene.n; k++) {
         double at = x[k], h = 1e-6;
-        if (p->scene.followed[k / 3]) {
+        if (p->scene.fixed[k / 3]) {
             continue;
         }
         x[k] = at + h;
@@ -87,7 +87,7 @@ static void small_problem_converges_to_its_minimum(void)
         CHECK(report.converged == 1 && report.rounds > 1 && report.rounds < 30);
         CHECK(slope(&p, x) < 1e-7 * start);
         for (size_t k = 0; k < p.scene.n; k++) {
-            CHECK(!p.scene.followed[k / 3] || x[k] == p.scene.mesh.positions[k]);
+            CHECK(!p.scene.fixed[k / 3] || x[k] == p.scene.mesh.positions[k]);
         }
         CHECK(scene_distance(x, p.scene.mesh.positions, p.scene.n) > 0.01 * SIZE); /* and it did move */
         sn_release(x);
@@ -110,7 +110,7 @@ static void scrambled_states_never_end_higher(void)
         double *x = scene_copy(&context, p.scene.mesh.positions, p.scene.n);
         double before = INFINITY, amplitude = AMPLITUDES[trial / 2 % 4] * SIZE;
         for (size_t k = 0; k < p.scene.n; k++) {
-            x[k] += p.scene.followed[k / 3] ? 0.0 : amplitude * scene_signed(&random);
+            x[k] += p.scene.fixed[k / 3] ? 0.0 : amplitude * scene_signed(&random);
         }
         /* several calls in a row, so that kept factors are met too, the last ones with half of the load */
         for (int call = 0; call < 4; call++) {
@@ -237,9 +237,9 @@ static void nothing_free_is_solved_at_once(void)
     sn_context_init(&context);
     SnTetMesh mesh = scene_box(&context, 1, 1, 1, 1.0);
     double *x = scene_copy(&context, mesh.positions, 3 * mesh.vertex_count), zeros[8] = {0};
-    const unsigned char followed[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+    const unsigned char fixed[8] = {1, 1, 1, 1, 1, 1, 1, 1};
     CHECK(sn_tet_elements_init(&context, &mesh, &sn_energy_stvk, &elements) == SN_OK);
-    CHECK(sn_assembly_init(&context, 8, mesh.tet_count, mesh.tets, followed, &assembly) == SN_OK);
+    CHECK(sn_assembly_init(&context, 8, mesh.tet_count, mesh.tets, fixed, &assembly) == SN_OK);
     CHECK(sn_newton_create(&context, &elements, &assembly, &newton) == SN_OK);
     SnObjective objective = {
         .elements = &elements, .rest = elements.inverse_rest, .elastic_scale = 1.0, .diagonal = zeros, .targets = mesh.positions};

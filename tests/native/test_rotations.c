@@ -58,9 +58,9 @@ static void vertices_on_a_line_keep_the_identity(void)
     const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
     double rotations[18], *to = turned(&context, &scene, 1.0, 1.0);
     for (size_t free = 1; free <= 2; free++) {
-        unsigned char followed[8] = {0, free == 1, 1, 1, 1, 1, 1, 1};
+        unsigned char fixed[8] = {0, free == 1, 1, 1, 1, 1, 1, 1};
         SnAssembly assembly;
-        CHECK(sn_assembly_init(&context, 8, scene.mesh.tet_count, scene.mesh.tets, followed, &assembly) == SN_OK);
+        CHECK(sn_assembly_init(&context, 8, scene.mesh.tet_count, scene.mesh.tets, fixed, &assembly) == SN_OK);
         CHECK(assembly.unknown_count == free && assembly.pattern.block_count == 2 * free - 1);
         sn_rotations_between(&assembly, scene.mesh.positions, to, rotations);
         for (size_t i = 0; i < free; i++) {

@@ -405,7 +405,7 @@ static void followed_vertices_lie_on_the_curve(void)
         sn_input_curve_evaluate(&curve, 1.0, NULL, velocity);
         int exact = 1, moved = 0;
         for (size_t k = 0; k < scene.n; k++) {
-            if (scene.followed[k / 3]) {
+            if (scene.fixed[k / 3]) {
                 exact &= state.positions[k] == frames[scene.n + k] && state.velocities[k] == velocity[k];
             } else {
                 moved |= fabs(state.positions[k] - frames[scene.n + k]) > 1e-4;
@@ -477,7 +477,7 @@ static void wild_states_calm_down_at_any_step(void)
         SnInputCurve curve = still(&scene, INTERVALS[trial / 4 % 3]);
         CHECK(sn_stepper_create(&context, &scene.world, &settings, &stepper) == SN_OK);
         for (size_t k = 0; k < scene.n; k++) { /* inside out here and there */
-            state.positions[k] += scene.followed[k / 3] ? 0.0 : 0.2 * scene_signed(&random);
+            state.positions[k] += scene.fixed[k / 3] ? 0.0 : 0.2 * scene_signed(&random);
         }
         double start = total_energy(&context, &scene, &state), before = start;
         for (int step = 0; step < 10; step++) {

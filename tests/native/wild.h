@@ -55,7 +55,7 @@ static inline double wild_height(const Scene *scene, const SnState *state)
 {
     double sum = 0.0;
     for (size_t k = 0; k < scene->n; k++) {
-        sum -= scene->followed[k / 3] ? 0.0 : scene->mass[k / 3] * scene->world.gravity[k % 3] * state->positions[k];
+        sum -= scene->fixed[k / 3] ? 0.0 : scene->mass[k / 3] * scene->world.gravity[k % 3] * state->positions[k];
     }
     return sum;
 }
@@ -66,7 +66,7 @@ static inline double wild_energy(const Scene *scene, const SnState *state, const
     const SnTetElements *elements = &scene->world.elements;
     double sum = sn_tet_elements_energy(elements, elements->inverse_rest, state->positions, partial) + wild_height(scene, state);
     for (size_t k = 0; k < scene->n; k++) {
-        if (!scene->followed[k / 3]) {
+        if (!scene->fixed[k / 3]) {
             double v = state->velocities[k] - (old_velocities ? old_velocities[k] : 0.0);
             sum += 0.5 * scene->mass[k / 3] * v * v;
         }
@@ -78,7 +78,7 @@ static inline void wild_distort(WildStart start, const Scene *scene, uint64_t *r
 {
     for (size_t v = 0; v < scene->mesh.vertex_count; v++) {
         double *p = x + 3 * v;
-        if (scene->followed[v]) {
+        if (scene->fixed[v]) {
             continue;
         }
         for (int a = 0; a < 3; a++) {
@@ -91,7 +91,7 @@ static inline void wild_distort(WildStart start, const Scene *scene, uint64_t *r
     }
 }
 
-/* An implicit Euler step's bound: E(new) <= E(old) with the followed vertices moved, that is
+/* An implicit Euler step's bound: E(new) <= E(old) with the fixed vertices moved, that is
    1/2 |dv|² + Psi_new <= KE_old + Psi_old + work. */
 static inline WildRun wild_run(uint64_t seed, int steps)
 {
@@ -128,7 +128,7 @@ static inline WildRun wild_run(uint64_t seed, int steps)
     wild_distort(run.start, &scene, &random, state.positions);
     for (int step = 0; step < steps; step++) {
         SnStepReport report = {0};
-        if (run.start == WILD_TELEPORT && step == 1) { /* the followed vertices jump by several lengths of the body, at once */
+        if (run.start == WILD_TELEPORT && step == 1) { /* the fixed vertices jump by several lengths of the body, at once */
             for (size_t k = 0; k < scene.n; k++) {
                 moved[k] += k % 3 == 0 ? 2.0 : -1.0;
             }
@@ -136,8 +136,8 @@ static inline WildRun wild_run(uint64_t seed, int steps)
         SnInputCurve curve = {.vertex_count = scene.mesh.vertex_count, .begin = moved, .end = moved, .interval = run.h};
         memcpy(before.positions, state.positions, scene.n * sizeof(double));
         memcpy(before.velocities, state.velocities, scene.n * sizeof(double));
-        for (size_t k = 0; k < scene.n; k++) { /* the work of the followed vertices is done on free ones that stay where they are */
-            before.positions[k] = scene.followed[k / 3] ? moved[k] : before.positions[k];
+        for (size_t k = 0; k < scene.n; k++) { /* the work of the fixed vertices is done on free ones that stay where they are */
+            before.positions[k] = scene.fixed[k / 3] ? moved[k] : before.positions[k];
         }
         double bound = wild_energy(&scene, &before, NULL, partial), start = bound - wild_height(&scene, &before);
         SnStatus status = sn_stepper_step(&context, stepper, &curve, 0.0, 1.0, &state, &report);

@@ -69,7 +69,7 @@ static void set_forces(SnEnrich *enrich)
     double omega = 2.0 * PI * enrich->summary.frequency;
     for (size_t v = 0; v < world->vertex_count; v++) {
         double ratio = sn_flesh_drive_ratio(enrich->cage_weights[v], settings->balance);
-        world->drive[v] = world->followed[v] ? 0.0 : world->mass[v] * omega * omega * ratio;
+        world->drive[v] = world->fixed[v] ? 0.0 : world->mass[v] * omega * omega * ratio;
     }
     memcpy(world->gravity, settings->gravity, sizeof world->gravity);
     world->keep_pose = settings->keep_pose;
@@ -105,7 +105,7 @@ static SnStatus find_region_softness(SnContext *context, const SnEnrich *enrich,
     SnWorld part = {0};
     *softness = 1.0;
     for (size_t v = 0; v < cage->vertex_count; v++) {
-        held[v] = enrich->world.followed[v] || regions[v] != region;
+        held[v] = enrich->world.fixed[v] || regions[v] != region;
     }
     if (memchr(held, 0, cage->vertex_count) == NULL) {
         goto cleanup;
@@ -430,7 +430,7 @@ static void even_out(SnEnrich *enrich, const double *input, double *values)
         }
     }
     for (size_t k = 0; k < 3 * world->vertex_count; k++) {
-        if (enrich->tangled[k / 3] && !world->followed[k / 3]) {
+        if (enrich->tangled[k / 3] && !world->fixed[k / 3]) {
             double mean = enrich->around[4 * (k / 3) + k % 3] / enrich->around[4 * (k / 3) + 3];
             values[k] += EVEN_STEP * (input[k] + mean - values[k]);
         }
