@@ -3,8 +3,9 @@
 #include "python/types.h"
 
 #include "base/memory.h"
+#include "dynamics/modes.h"
+#include "dynamics/statics.h"
 #include "dynamics/time_step.h"
-#include "math/eigensolver.h"
 #include "python/buffers.h"
 #include "python/errors.h"
 
@@ -129,36 +130,16 @@ static PyObject *world_evaluate(PyObject *object, PyObject *arguments)
     return result;
 }
 
-/* Static equilibrium under gravity, by Newton from the given positions. */
-static SnStatus solve_static(SnContext *context, const SnWorld *world, double tolerance, int max_rounds, double *positions,
-                             SnNewtonReport *report)
+/* Static equilibrium under gravity. */
+static SnStatus settle(SnContext *context, const SnWorld *world, const SnStaticsSettings *settings, double *positions,
+                       SnNewtonReport *report)
 {
-    SnStatus status = SN_OK;
-    SnNewton *newton = NULL;
-    double *zeros = NULL, *targets = NULL, *loads = NULL;
-    size_t n = world->vertex_count;
-    SN_TRY(sn_newton_create(context, &world->elements, &world->assembly, &newton));
-    SN_TRY_NEW(context, zeros, n, double);
-    SN_TRY_NEW(context, targets, 3 * n, double);
-    SN_TRY_NEW(context, loads, 3 * n, double);
-    memcpy(targets, positions, 3 * n * sizeof *positions);
-    for (size_t k = 0; k < 3 * n; k++) {
-        loads[k] = world->mass[k / 3] * world->gravity[k % 3];
+    double *loads = SN_NEW(context, 3 * world->vertex_count, double);
+    if (loads == NULL) {
+        return SN_OUT_OF_MEMORY;
     }
-    SnObjective objective = {
-        .elements = &world->elements,
-        .rest = world->elements.inverse_rest,
-        .elastic_scale = 1.0,
-        .diagonal = zeros,
-        .targets = targets,
-        .loads = loads,
-    };
-    SnNewtonSettings settings = {.max_rounds = max_rounds, .step_tolerance = tolerance};
-    SN_TRY(sn_newton_minimise(context, newton, &objective, &settings, positions, report));
-cleanup:
-    sn_newton_destroy(newton);
-    sn_release(zeros);
-    sn_release(targets);
+    sn_statics_weight(world, loads);
+    SnStatus status = sn_statics_solve(context, world, loads, settings, positions, report);
     sn_release(loads);
     return status;
 }
@@ -168,19 +149,18 @@ static PyObject *world_settle(PyObject *object, PyObject *arguments)
 {
     World *self = (World *)object;
     PyObject *position_object, *result = NULL;
-    double tolerance;
-    int max_rounds;
+    SnStaticsSettings settings = {0};
     SnBuffer positions = {0};
     SnNewtonReport report = {0};
     SnContext context;
     sn_context_init(&context);
-    if (!PyArg_ParseTuple(arguments, "Odi:settle", &position_object, &tolerance, &max_rounds)) {
+    if (!PyArg_ParseTuple(arguments, "Odi:settle", &position_object, &settings.step_tolerance, &settings.max_rounds)) {
         return NULL;
     }
     if (sn_buffer_write_doubles(position_object, "positions", (Py_ssize_t)self->mesh.vertex_count, 3, &positions) == 0) {
         SnStatus status;
         Py_BEGIN_ALLOW_THREADS
-        status = solve_static(&context, &self->world, tolerance, max_rounds, positions.view.buf, &report);
+        status = settle(&context, &self->world, &settings, positions.view.buf, &report);
         Py_END_ALLOW_THREADS
         if (sn_errors_check(status, &context) == 0) {
             result = Py_BuildValue("ii", report.rounds, report.converged);
@@ -188,28 +168,6 @@ static PyObject *world_settle(PyObject *object, PyObject *arguments)
     }
     sn_buffer_close(&positions);
     return result;
-}
-
-static SnStatus rest_frequencies(SnContext *context, const SnWorld *world, const double *rest, int count, double *eigenvalues)
-{
-    SnStatus status = SN_OK;
-    double *gradients = NULL, *stiffness = NULL, *values = NULL, *masses = NULL;
-    SN_TRY_NEW(context, gradients, 12 * world->tet_count, double);
-    SN_TRY_NEW(context, stiffness, SN_TET_STIFFNESS * world->tet_count, double);
-    SN_TRY_NEW(context, values, world->assembly.pattern.value_count, double);
-    SN_TRY_NEW(context, masses, world->assembly.unknown_count, double);
-    sn_tet_elements_derivatives(&world->elements, world->elements.inverse_rest, rest, gradients, stiffness);
-    sn_assembly_gather_stiffness(&world->assembly, stiffness, values);
-    for (size_t k = 0; k < world->assembly.unknown_count; k++) {
-        masses[k] = world->mass[world->assembly.vertex[k]];
-    }
-    SN_TRY(sn_eigensolver_lowest(context, &world->assembly.pattern, values, masses, count, eigenvalues, NULL));
-cleanup:
-    sn_release(gradients);
-    sn_release(stiffness);
-    sn_release(values);
-    sn_release(masses);
-    return status;
 }
 
 /* frequencies(out): the lowest squared angular frequencies. */
@@ -221,8 +179,7 @@ static PyObject *world_frequencies(PyObject *object, PyObject *out)
     SnContext context;
     sn_context_init(&context);
     if (sn_buffer_write_doubles(out, "out", -1, 1, &eigenvalues) == 0 &&
-        sn_errors_check(rest_frequencies(&context, &self->world, self->mesh.positions, (int)eigenvalues.rows,
-                                         eigenvalues.view.buf),
+        sn_errors_check(sn_modes_find(&context, &self->world, self->mesh.positions, (int)eigenvalues.rows, eigenvalues.view.buf, NULL),
                         &context) == 0) {
         result = Py_None;
         Py_INCREF(result);

@@ -5,7 +5,7 @@
 #include "check.h"
 
 #include "base/memory.h"
-#include "dynamics/world.h"
+#include "dynamics/modes.h"
 
 #include <string.h>
 
@@ -119,14 +119,8 @@ static inline void scene_clear(Scene *scene)
 /* Stiffness at `positions`, on the pattern of the free vertices. The caller releases it. */
 static inline double *scene_stiffness(SnContext *context, const Scene *scene, const double *positions)
 {
-    const SnWorld *world = &scene->world;
-    double *gradients = SN_NEW(context, 12 * world->tet_count, double);
-    double *stiffness = SN_NEW(context, SN_TET_STIFFNESS * world->tet_count, double);
-    double *values = SN_NEW(context, world->assembly.pattern.value_count, double);
-    sn_tet_elements_derivatives(&world->elements, world->elements.inverse_rest, positions, gradients, stiffness);
-    sn_assembly_gather_stiffness(&world->assembly, stiffness, values);
-    sn_release(gradients);
-    sn_release(stiffness);
+    double *values = SN_NEW(context, scene->world.assembly.pattern.value_count, double);
+    CHECK(sn_modes_stiffness(context, &scene->world, positions, NULL, values) == SN_OK);
     return values;
 }
 

@@ -1,6 +1,5 @@
 #include "scenes.h"
 
-#include "math/eigensolver.h"
 #include "method/enrich/calibration.h"
 
 #define JIGGLE 3.0
@@ -66,25 +65,11 @@ static void frequencies(Result *r, int count, double *found)
         young[e] = omega * omega / r->unit[e];
     }
     CHECK(sn_world_init(&r->context, &r->mesh, &sn_energy_neo_hookean, young, POISSON, r->mass, r->followed, &world) == SN_OK);
-    const SnAssembly *assembly = &world.assembly;
-    double *gradients = SN_NEW(&r->context, 12 * world.tet_count, double);
-    double *stiffness = SN_NEW(&r->context, SN_TET_STIFFNESS * world.tet_count, double);
-    double *values = SN_NEW(&r->context, assembly->pattern.value_count, double);
-    double *masses = SN_NEW(&r->context, assembly->unknown_count, double);
-    for (size_t k = 0; k < assembly->unknown_count; k++) {
-        masses[k] = r->mass[assembly->vertex[k]];
-    }
-    sn_tet_elements_derivatives(&world.elements, world.elements.inverse_rest, r->mesh.positions, gradients, stiffness);
-    sn_assembly_gather_stiffness(assembly, stiffness, values);
-    CHECK(sn_eigensolver_lowest(&r->context, &assembly->pattern, values, masses, count, found, NULL) == SN_OK);
+    CHECK(sn_modes_find(&r->context, &world, r->mesh.positions, count, found, NULL) == SN_OK);
     for (int k = 0; k < count; k++) {
         found[k] = sqrt(found[k]) / (2.0 * SCENE_PI);
     }
     sn_release(young);
-    sn_release(gradients);
-    sn_release(stiffness);
-    sn_release(values);
-    sn_release(masses);
     sn_world_clear(&world);
 }
 

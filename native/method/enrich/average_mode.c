@@ -2,6 +2,7 @@
 #include "method/enrich/average_mode.h"
 
 #include "base/memory.h"
+#include "dynamics/modes.h"
 #include "math/linear_solver.h"
 #include "math/vector.h"
 
@@ -9,21 +10,6 @@
 
 #define ROUNDS 25
 #define SHIFT 1e-6 /* of the mean stiffness over mass: definite where a rigid motion is free */
-
-/* values = K at rest, on the pattern */
-static SnStatus rest_stiffness(SnContext *context, const SnWorld *world, const double *rest, double *values)
-{
-    SnStatus status = SN_OK;
-    double *gradients = NULL, *stiffness = NULL;
-    SN_TRY_NEW(context, gradients, 12 * world->tet_count, double);
-    SN_TRY_NEW(context, stiffness, SN_TET_STIFFNESS * world->tet_count, double);
-    sn_tet_elements_derivatives(&world->elements, world->elements.inverse_rest, rest, gradients, stiffness);
-    sn_assembly_gather_stiffness(&world->assembly, stiffness, values);
-cleanup:
-    sn_release(gradients);
-    sn_release(stiffness);
-    return status;
-}
 
 /* A = K + W + εM, factorized, and the response of the averages to it. */
 static SnStatus prepare(SnContext *context, const SnWorld *world, const double *stiffness, double *values, SnLinearSolver *solver,
@@ -67,7 +53,7 @@ SnStatus sn_average_mode_find(SnContext *context, const SnWorld *world, const do
     SN_TRY_NEW(context, values, assembly->pattern.value_count, double);
     SN_TRY_NEW(context, shape, n, double);
     SN_TRY_NEW(context, product, n, double);
-    SN_TRY(rest_stiffness(context, world, rest, stiffness));
+    SN_TRY(sn_modes_stiffness(context, world, rest, NULL, stiffness));
     SN_TRY(sn_linear_solver_create(context, &assembly->pattern, &solver));
     SN_TRY(sn_average_response_init(context, &world->averages, &response));
     SN_TRY(prepare(context, world, stiffness, values, solver, &response));

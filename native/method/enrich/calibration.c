@@ -6,6 +6,7 @@
 #include "method/enrich/calibration.h"
 
 #include "base/memory.h"
+#include "dynamics/modes.h"
 #include "math/eigensolver.h"
 #include "math/linear_solver.h"
 
@@ -47,26 +48,18 @@ typedef struct Calibration {
     double *first_modulus;  /* tets: the same before refining */
 } Calibration;
 
-/* The world of unit modulus in which only vertices with fixed[v] == 0 move, and its stiffness at rest. */
-static SnStatus unit_stiffness(SnContext *context, Calibration *c, SnWorld *world, double **values)
+/* The world of unit modulus in which only vertices with fixed[v] == 0 move. */
+static SnStatus unit_world(SnContext *context, const Calibration *c, SnWorld *world)
 {
     SnStatus status = SN_OK;
-    double *young = NULL, *gradients = NULL, *stiffness = NULL;
-    *values = NULL;
+    double *young = NULL;
     SN_TRY_NEW(context, young, c->mesh->tet_count, double);
     for (size_t e = 0; e < c->mesh->tet_count; e++) {
         young[e] = c->firmness != NULL ? c->firmness[e] : 1.0;
     }
     SN_TRY(sn_world_init(context, c->mesh, &sn_energy_neo_hookean, young, c->poisson, c->mass, c->fixed, world));
-    SN_TRY_NEW(context, gradients, 12 * world->tet_count, double);
-    SN_TRY_NEW(context, stiffness, SN_TET_STIFFNESS * world->tet_count, double);
-    SN_TRY_NEW(context, *values, world->assembly.pattern.value_count, double);
-    sn_tet_elements_derivatives(&world->elements, world->elements.inverse_rest, c->mesh->positions, gradients, stiffness);
-    sn_assembly_gather_stiffness(&world->assembly, stiffness, *values);
 cleanup:
     sn_release(young);
-    sn_release(gradients);
-    sn_release(stiffness);
     return status;
 }
 
@@ -77,8 +70,10 @@ static SnStatus solve_sag(SnContext *context, Calibration *c)
     SnWorld world = {0};
     SnLinearSolver *solver = NULL;
     double *values = NULL, *load = NULL;
-    SN_TRY(unit_stiffness(context, c, &world, &values));
+    SN_TRY(unit_world(context, c, &world));
     const SnAssembly *assembly = &world.assembly;
+    SN_TRY_NEW(context, values, assembly->pattern.value_count, double);
+    SN_TRY(sn_modes_stiffness(context, &world, c->mesh->positions, NULL, values));
     SN_TRY_NEW(context, load, 3 * assembly->unknown_count, double);
     SN_TRY(sn_linear_solver_create(context, &assembly->pattern, &solver));
     SN_TRY(sn_linear_solver_factorize(context, solver, values));
@@ -212,8 +207,10 @@ static SnStatus free_frequency(SnContext *context, Calibration *c, double *frequ
     for (size_t v = 0; v < c->mesh->vertex_count; v++) {
         c->fixed[v] = !c->marked[v];
     }
-    SN_TRY(unit_stiffness(context, c, &world, &values));
+    SN_TRY(unit_world(context, c, &world));
     const SnBlockPattern *pattern = &world.assembly.pattern;
+    SN_TRY_NEW(context, values, pattern->value_count, double);
+    SN_TRY(sn_modes_stiffness(context, &world, c->mesh->positions, NULL, values));
     SN_TRY_NEW(context, masses, pattern->size, double);
     for (size_t k = 0; k < pattern->size; k++) {
         masses[k] = c->mass[world.assembly.vertex[k]];
@@ -368,21 +365,19 @@ typedef struct Driven {
 static SnStatus driven_init(SnContext *context, Calibration *c, const double *drive, const unsigned char *followed, Driven *driven)
 {
     SnStatus status = SN_OK;
-    double *gradients = NULL;
     for (size_t v = 0; v < c->mesh->vertex_count; v++) {
         c->fixed[v] = followed[v] || c->vertex_region[v] == UNHELD;
     }
-    SN_TRY(unit_stiffness(context, c, &driven->world, &driven->values));
+    SN_TRY(unit_world(context, c, &driven->world));
     const SnWorld *world = &driven->world;
     driven->drive = drive;
-    SN_TRY_NEW(context, gradients, 12 * world->tet_count, double);
+    SN_TRY_NEW(context, driven->values, world->assembly.pattern.value_count, double);
     SN_TRY_NEW(context, driven->unit, SN_TET_STIFFNESS * world->tet_count, double);
     SN_TRY_NEW(context, driven->scaled, SN_TET_STIFFNESS * world->tet_count, double);
     SN_TRY_NEW(context, driven->shape, 3 * world->assembly.unknown_count, double);
-    sn_tet_elements_derivatives(&world->elements, world->elements.inverse_rest, c->mesh->positions, gradients, driven->unit);
+    SN_TRY(sn_modes_stiffness(context, world, c->mesh->positions, driven->unit, driven->values));
     SN_TRY(sn_linear_solver_create(context, &world->assembly.pattern, &driven->solver));
 cleanup:
-    sn_release(gradients);
     return status;
 }
 
