@@ -19,4 +19,34 @@ typedef enum SnInterpolation {
 SnStatus sn_detail_apply(SnContext *context, const SnTetMesh *cage, const SnEmbedding *embedding, const double *fitted,
                          const double *simulated, const double *input, SnInterpolation interpolation, double *result);
 
+/* The same at one frame as a linear map: the surface of a cage x is q(x) = q̄ + L (x - fitted), with q̄ the input. What is not linear, which
+   tets follow the input and where gradients are clamped, is frozen as `simulated` has it. The map is the same for x, y and z. */
+typedef struct SnDetailMap {
+    const SnTetMesh *cage;
+    const SnEmbedding *embedding;
+    const double *fitted, *input; /* as given; not owned */
+    SnInterpolation interpolation;
+    double *volumes;        /* tets: 6 times that of a sound one, infinite where the tet follows, 0 where it is flat; owned */
+    double *inverses;       /* tets x 9: of the fitted edges; owned */
+    double *weights;        /* cage vertices: sums of the volumes around them; owned */
+    double *limits;         /* cage vertices: what the clamp leaves of the gradient; owned */
+    int32_t *sources;       /* cage vertices: the one whose gradient each takes, itself where a sound tet is near; owned */
+    unsigned char *follows; /* cage vertices; owned */
+    double *gradients;      /* cage vertices x 9: those of the last motion; owned */
+} SnDetailMap;
+
+/* Room for any frame; cage and embedding must outlive the map. */
+SnStatus sn_detail_map_init(SnContext *context, const SnTetMesh *cage, const SnEmbedding *embedding, SnDetailMap *map);
+void sn_detail_map_clear(SnDetailMap *map);
+
+/* The map of a frame, frozen at `simulated`. `fitted` and `input` (or null) must outlive its use. */
+void sn_detail_map_freeze(SnDetailMap *map, const double *fitted, const double *simulated, const double *input,
+                          SnInterpolation interpolation);
+
+/* moved (surface vertices x 3) = L offset (cage vertices x 3) */
+void sn_detail_map_apply(SnDetailMap *map, const double *offset, double *moved);
+
+/* pulled (cage vertices x 3) = Lᵀ forces (surface vertices x 3) */
+void sn_detail_map_transpose(SnDetailMap *map, const double *forces, double *pulled);
+
 #endif
