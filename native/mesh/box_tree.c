@@ -1,9 +1,14 @@
 #include "mesh/box_tree.h"
 
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "mesh/geometry.h"
 
+#include <string.h>
+
 #define LEAF_SIZE 4
+#define DEPTH 64 /* of the stack of a search: the tree is balanced, so depth is below 34 */
+#define NODES_PER_CHUNK 1024
 
 typedef struct Builder {
     SnBoxTree *tree;
@@ -55,7 +60,7 @@ static void select_middle(const Builder *builder, int axis, int32_t begin, int32
     }
 }
 
-static void node_bound(const Builder *builder, SnBoxTreeNode *node, double center_low[3], double center_high[3])
+static void bound_node(const Builder *builder, SnBoxTreeNode *node, double center_low[3], double center_high[3])
 {
     for (int axis = 0; axis < 3; axis++) {
         node->low[axis] = center_low[axis] = INFINITY;
@@ -74,7 +79,7 @@ static void node_bound(const Builder *builder, SnBoxTreeNode *node, double cente
     }
 }
 
-static void node_build(Builder *builder, int32_t begin, int32_t end)
+static void build_node(Builder *builder, int32_t begin, int32_t end)
 {
     SnBoxTree *tree = builder->tree;
     size_t index = tree->node_count++;
@@ -83,7 +88,8 @@ static void node_build(Builder *builder, int32_t begin, int32_t end)
     node->begin = begin;
     node->end = end;
     node->right = 0;
-    node_bound(builder, node, center_low, center_high);
+    bound_node(builder, node, center_low, center_high);
+    node->next = (int32_t)tree->node_count;
     if (end - begin <= LEAF_SIZE) {
         return;
     }
@@ -95,9 +101,10 @@ static void node_build(Builder *builder, int32_t begin, int32_t end)
     }
     int32_t middle = begin + (end - begin) / 2;
     select_middle(builder, longest, begin, end, middle);
-    node_build(builder, begin, middle);
+    build_node(builder, begin, middle);
     node->right = (int32_t)tree->node_count;
-    node_build(builder, middle, end);
+    build_node(builder, middle, end);
+    node->next = (int32_t)tree->node_count;
 }
 
 SnStatus sn_box_tree_build(SnContext *context, size_t item_count, const double *boxes, SnBoxTree *tree)
@@ -115,7 +122,7 @@ SnStatus sn_box_tree_build(SnContext *context, size_t item_count, const double *
         tree->items[i] = (int32_t)i;
     }
     if (item_count > 0) {
-        node_build(&builder, 0, (int32_t)item_count);
+        build_node(&builder, 0, (int32_t)item_count);
     }
 cleanup:
     if (status != SN_OK) {
@@ -129,6 +136,52 @@ void sn_box_tree_clear(SnBoxTree *tree)
     sn_release(tree->nodes);
     sn_release(tree->items);
     *tree = (SnBoxTree){0};
+}
+
+static void join_boxes(const double low[3], const double high[3], SnBoxTreeNode *node)
+{
+    for (int axis = 0; axis < 3; axis++) {
+        node->low[axis] = sn_least(node->low[axis], low[axis]);
+        node->high[axis] = sn_largest(node->high[axis], high[axis]);
+    }
+}
+
+typedef struct Refit {
+    SnBoxTree *tree;
+    const double *boxes;
+} Refit;
+
+static void refit_leaves(void *data, size_t chunk, size_t begin, size_t end)
+{
+    const Refit *refit = data;
+    (void)chunk;
+    for (size_t i = begin; i < end; i++) {
+        SnBoxTreeNode *node = refit->tree->nodes + i;
+        for (int32_t place = node->begin; place < node->end && node->right == 0; place++) {
+            const double *box = refit->boxes + 6 * (size_t)refit->tree->items[place];
+            if (place == node->begin) {
+                memcpy(node->low, box, sizeof node->low);
+                memcpy(node->high, box + 3, sizeof node->high);
+            } else {
+                join_boxes(box, box + 3, node);
+            }
+        }
+    }
+}
+
+void sn_box_tree_refit(SnBoxTree *tree, const double *boxes)
+{
+    Refit refit = {tree, boxes};
+    sn_parallel_for(tree->node_count, NODES_PER_CHUNK, refit_leaves, &refit);
+    for (size_t i = tree->node_count; i-- > 0;) { /* children come after their parents */
+        SnBoxTreeNode *node = tree->nodes + i;
+        if (node->right != 0) {
+            const SnBoxTreeNode *left = node + 1, *right = tree->nodes + node->right;
+            memcpy(node->low, left->low, sizeof node->low);
+            memcpy(node->high, left->high, sizeof node->high);
+            join_boxes(right->low, right->high, node);
+        }
+    }
 }
 
 double sn_box_tree_node_distance(const SnBoxTreeNode *node, const double point[3])
@@ -145,8 +198,8 @@ double sn_box_tree_node_distance(const SnBoxTreeNode *node, const double point[3
 int32_t sn_box_tree_nearest(const SnBoxTree *tree, const double point[3], SnItemDistance distance, const void *data,
                             double *distance_squared)
 {
-    int32_t stack[SN_BOX_TREE_DEPTH];
-    double stack_distance[SN_BOX_TREE_DEPTH];
+    int32_t stack[DEPTH];
+    double stack_distance[DEPTH];
     int depth = 0;
     int32_t nearest = -1;
     if (tree->node_count == 0) {

@@ -41,34 +41,36 @@ static double least(const double weights[4])
     return sn_least(sn_least(weights[0], weights[1]), sn_least(weights[2], weights[3]));
 }
 
-/* The tet that holds the point most deeply, or -1. */
+typedef struct Containing {
+    const Binding *binding;
+    const double *point;
+    int32_t tet;   /* that holds the point most deeply, or -1 */
+    double weight; /* the least of its four */
+} Containing;
+
+static int holds_point(void *data, const SnBoxTree *tree, size_t node)
+{
+    const Containing *search = data;
+    return sn_box_tree_node_distance(tree->nodes + node, search->point) <= 0.0;
+}
+
+static void try_tet(void *data, int32_t tet, int32_t place)
+{
+    Containing *search = data;
+    double weights[4];
+    (void)place;
+    tet_weights(search->binding->cage, tet, search->point, weights);
+    if (least(weights) > search->weight) {
+        search->weight = least(weights);
+        search->tet = tet;
+    }
+}
+
 static int32_t containing_tet(const Binding *binding, const double point[3])
 {
-    int32_t stack[SN_BOX_TREE_DEPTH], best = -1;
-    double best_weight = -ROUNDING;
-    int depth = 0;
-    stack[depth++] = 0;
-    while (depth > 0) {
-        int32_t index = stack[--depth];
-        const SnBoxTreeNode *node = binding->tets.nodes + index;
-        if (sn_box_tree_node_distance(node, point) > 0.0) {
-            continue;
-        }
-        if (node->right != 0) {
-            stack[depth++] = node->right;
-            stack[depth++] = index + 1;
-            continue;
-        }
-        for (int32_t i = node->begin; i < node->end; i++) {
-            double weights[4];
-            tet_weights(binding->cage, binding->tets.items[i], point, weights);
-            if (least(weights) > best_weight) {
-                best_weight = least(weights);
-                best = binding->tets.items[i];
-            }
-        }
-    }
-    return best;
+    Containing search = {binding, point, -1, -ROUNDING};
+    sn_box_tree_visit(&binding->tets, holds_point, try_tet, &search);
+    return search.tet;
 }
 
 static double face_distance(const void *data, int32_t item, const double point[3])

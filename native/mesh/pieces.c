@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "mesh/geometry.h"
+#include "mesh/union_find.h"
 
 #include <string.h>
 
@@ -139,6 +140,7 @@ void sn_pieces_init(SnContext *context, SnPieces *pieces)
 void sn_pieces_clear(SnPieces *pieces)
 {
     sn_release(pieces->triangles);
+    sn_release(pieces->parents);
     sn_release(pieces->keys);
     *pieces = (SnPieces){0};
 }
@@ -152,12 +154,18 @@ static SnStatus triangle_add(SnPieces *pieces, int32_t triangle, int32_t place, 
             return SN_OUT_OF_MEMORY;
         }
         pieces->triangles = larger;
+        int32_t *parents = sn_reallocate(pieces->context, pieces->parents, capacity, sizeof *parents);
+        if (parents == NULL) {
+            return SN_OUT_OF_MEMORY;
+        }
+        pieces->parents = parents;
         pieces->triangle_capacity = capacity;
     }
     SnPiecesTriangle *added = pieces->triangles + pieces->triangle_count;
     added->triangle = triangle;
     added->place = place;
-    added->piece = (int32_t)pieces->triangle_count++; /* its own parent, until the pieces are numbered */
+    added->piece = -1;
+    pieces->triangle_count++;
     memcpy(added->middle, middle, sizeof added->middle);
     return SN_OK;
 }
@@ -172,55 +180,37 @@ static int boxes_overlap(const SnBoxTreeNode *node, const SnPiecesTet *tet, doub
     return 1;
 }
 
+/* The triangles in the region of one tet. */
+typedef struct Collection {
+    const SnShells *shells;
+    const SnPiecesTet *tet;
+    double margin;
+    SnPieces *pieces;
+    SnStatus status;
+} Collection;
+
+static int is_near_the_tet(void *data, const SnBoxTree *tree, size_t node)
+{
+    const Collection *collection = data;
+    return collection->status == SN_OK && boxes_overlap(tree->nodes + node, collection->tet, collection->margin);
+}
+
+static void collect_triangle(void *data, int32_t triangle, int32_t place)
+{
+    Collection *collection = data;
+    double middle[3];
+    if (collection->status == SN_OK && !collection->shells->hidden[triangle] &&
+        sn_pieces_holds(collection->shells, collection->tet, collection->margin, (size_t)triangle, middle)) {
+        collection->status = triangle_add(collection->pieces, triangle, place, middle);
+    }
+}
+
 static SnStatus triangles_collect(const SnShells *shells, const SnPiecesTet *tet, double margin, SnPieces *pieces)
 {
-    int32_t stack[SN_BOX_TREE_DEPTH];
-    int depth = 0;
+    Collection collection = {shells, tet, margin, pieces, SN_OK};
     pieces->triangle_count = 0;
-    if (shells->tree.node_count > 0) {
-        stack[depth++] = 0;
-    }
-    while (depth > 0) {
-        int32_t at = stack[--depth];
-        const SnBoxTreeNode *node = shells->tree.nodes + at;
-        if (!boxes_overlap(node, tet, margin)) {
-            continue;
-        }
-        if (node->right != 0) {
-            stack[depth++] = node->right;
-            stack[depth++] = at + 1;
-            continue;
-        }
-        for (int32_t i = node->begin; i < node->end; i++) {
-            int32_t triangle = shells->tree.items[i];
-            double middle[3];
-            if (!shells->hidden[triangle] && sn_pieces_holds(shells, tet, margin, (size_t)triangle, middle)) {
-                SnStatus status = triangle_add(pieces, triangle, i, middle);
-                if (status != SN_OK) {
-                    return status;
-                }
-            }
-        }
-    }
-    return SN_OK;
-}
-
-static int32_t root_of(SnPieces *pieces, int32_t item)
-{
-    SnPiecesTriangle *all = pieces->triangles;
-    while (all[item].piece != item) {
-        all[item].piece = all[all[item].piece].piece;
-        item = all[item].piece;
-    }
-    return item;
-}
-
-/* The smaller one becomes the root. */
-static void items_unite(SnPieces *pieces, int32_t a, int32_t b)
-{
-    a = root_of(pieces, a);
-    b = root_of(pieces, b);
-    pieces->triangles[a > b ? a : b].piece = a > b ? b : a;
+    sn_box_tree_visit(&shells->tree, is_near_the_tet, collect_triangle, &collection);
+    return collection.status;
 }
 
 /* The slot of a key, empty or holding it. */
@@ -261,13 +251,14 @@ static void key_join(SnPieces *pieces, int32_t item, int32_t a, int32_t b)
         slot->key = (low << 32 | high) + 1;
         slot->item = item;
     } else {
-        items_unite(pieces, item, slot->item);
+        sn_union_find_join(pieces->parents, item, slot->item);
     }
 }
 
 /* Joins triangles whose common vertex or edge lies in the region. */
 static void surface_join(const SnShells *shells, const SnPiecesTet *tet, double margin, SnPieces *pieces)
 {
+    sn_union_find_init(pieces->triangle_count, pieces->parents);
     for (int32_t item = 0; item < (int32_t)pieces->triangle_count; item++) {
         size_t triangle = (size_t)pieces->triangles[item].triangle;
         const double *x = shells->corners + 9 * triangle;
@@ -288,54 +279,33 @@ static void surface_join(const SnShells *shells, const SnPiecesTet *tet, double 
     }
 }
 
-/* Gives every triangle the number of its part, in the order of the list, in place of its parent; returns their number. */
+/* Gives every triangle the number of its part, in the order of the list; returns their number. */
 static int parts_number(SnPieces *pieces)
 {
     int count = 0;
     SnPiecesTriangle *all = pieces->triangles;
     for (int32_t item = 0; item < (int32_t)pieces->triangle_count; item++) {
-        all[item].piece = root_of(pieces, item);
+        int32_t root = sn_union_find_root(pieces->parents, item); /* the first of its part */
+        all[item].piece = root < item ? all[root].piece : (count < MOST_PARTS ? count++ : MOST_PARTS - 1);
     }
-    /* A root comes before the others of its part: it has its number already, below zero, when they ask for it. */
-    for (int32_t item = 0; item < (int32_t)pieces->triangle_count; item++) {
-        all[item].piece = all[item].piece == item ? -(++count) : all[all[item].piece].piece;
-    }
-    for (size_t item = 0; item < pieces->triangle_count; item++) {
-        all[item].piece = -all[item].piece <= MOST_PARTS ? -all[item].piece - 1 : MOST_PARTS - 1;
-    }
-    return count < MOST_PARTS ? count : MOST_PARTS;
+    return count;
 }
 
 /* Parts of the surface, while they are joined. */
 typedef struct Parts {
     int count;
-    int parents[MOST_PARTS]; /* never larger than the part itself */
+    int32_t parents[MOST_PARTS];
     int sizes[MOST_PARTS];   /* triangles */
     int sample_counts[MOST_PARTS];
     int32_t samples[MOST_PARTS][MOST_SAMPLES]; /* items all over the part */
 } Parts;
 
-static int part_root(const Parts *parts, int part)
-{
-    while (parts->parents[part] != part) {
-        part = parts->parents[part];
-    }
-    return part;
-}
-
-static void parts_unite(Parts *parts, int a, int b)
-{
-    a = part_root(parts, a);
-    b = part_root(parts, b);
-    parts->parents[a > b ? a : b] = a > b ? b : a;
-}
-
 static void parts_init(const SnPieces *pieces, int count, Parts *parts)
 {
     int seen[MOST_PARTS] = {0};
     parts->count = count;
+    sn_union_find_init((size_t)count, parts->parents);
     for (int part = 0; part < count; part++) {
-        parts->parents[part] = part;
         parts->sizes[part] = parts->sample_counts[part] = 0;
     }
     for (size_t item = 0; item < pieces->triangle_count; item++) {
@@ -425,8 +395,8 @@ static void flesh_join(const SnShells *shells, const SnPieces *pieces, Parts *pa
 {
     for (int part = 0; part < parts->count; part++) {
         for (int other = part + 1; other < parts->count; other++) {
-            if (part_root(parts, part) != part_root(parts, other) && flesh_leads(shells, pieces, parts, part, other)) {
-                parts_unite(parts, part, other);
+            if (sn_union_find_root(parts->parents, part) != sn_union_find_root(parts->parents, other) && flesh_leads(shells, pieces, parts, part, other)) {
+                sn_union_find_join(parts->parents, part, other);
             }
         }
     }
@@ -456,19 +426,19 @@ static void holds_join(const SnShells *shells, const SnPiecesTet *tet, double ma
             const SnHold *hold = shells->holds + i;
             int32_t other = point_is_in(tet, margin, hold->point) ? item_at(pieces, hold->place) : -1;
             if (other >= 0) {
-                parts_unite(parts, at->piece, pieces->triangles[other].piece);
+                sn_union_find_join(parts->parents, at->piece, pieces->triangles[other].piece);
             }
         }
     }
 }
 
 /* Turns parts into pieces, in the same order. */
-static void pieces_number(const Parts *parts, int most, SnPieces *pieces)
+static void pieces_number(Parts *parts, int most, SnPieces *pieces)
 {
     int numbers[MOST_PARTS] = {0};
     pieces->count = 0;
     for (int part = 0; part < parts->count; part++) {
-        int root = part_root(parts, part);
+        int root = sn_union_find_root(parts->parents, part);
         numbers[part] = root < part ? numbers[root] : (pieces->count < most ? pieces->count++ : most - 1);
     }
     for (size_t item = 0; item < pieces->triangle_count; item++) {

@@ -39,6 +39,7 @@ typedef struct SnPieces {
     int count;                   /* pieces; 0: the tet is bare */
     size_t triangle_count, triangle_capacity;
     SnPiecesTriangle *triangles; /* owned */
+    int32_t *parents;            /* of the triangles, while they are joined: union_find.h; owned */
     size_t key_count, key_capacity; /* a power of two */
     SnPiecesKey *keys;           /* owned */
 } SnPieces;

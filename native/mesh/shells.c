@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "mesh/geometry.h"
 #include "mesh/patches.h"
+#include "mesh/union_find.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,15 +15,6 @@
 #define HOLD 0.4       /* cells: a shell holds on to one that it touches where it is nearer than this */
 #define HOLD_BEYOND 0.25 /* cells: one that touches nothing holds on where it is nearest, and this much farther */
 #define SURE 1e-12
-
-static int32_t find_root(int32_t *parents, int32_t item)
-{
-    while (parents[item] != item) {
-        parents[item] = parents[parents[item]];
-        item = parents[item];
-    }
-    return item;
-}
 
 static double triangle_normal(const double *corners, double normal[3])
 {
@@ -40,16 +32,13 @@ static SnStatus labels_find(SnContext *context, SnShells *shells)
     int32_t *parents = NULL, *numbers = NULL;
     SN_TRY_NEW(context, parents, shells->vertex_count, int32_t);
     SN_TRY_NEW(context, numbers, shells->vertex_count, int32_t);
-    for (size_t i = 0; i < shells->vertex_count; i++) {
-        parents[i] = (int32_t)i;
-        numbers[i] = -1;
-    }
+    sn_union_find_init(shells->vertex_count, parents);
+    memset(numbers, 0xff, shells->vertex_count * sizeof *numbers); /* -1 */
     for (size_t i = 0; i < 3 * shells->triangle_count; i++) {
-        int32_t a = find_root(parents, shells->vertices[i]), b = find_root(parents, shells->vertices[i - i % 3]);
-        parents[a > b ? a : b] = a > b ? b : a;
+        sn_union_find_join(parents, shells->vertices[i], shells->vertices[i - i % 3]);
     }
     for (size_t i = 0; i < shells->triangle_count; i++) {
-        int32_t root = find_root(parents, shells->vertices[3 * i]);
+        int32_t root = sn_union_find_root(parents, shells->vertices[3 * i]);
         numbers[root] = numbers[root] < 0 ? (int32_t)shells->shell_count++ : numbers[root];
         shells->labels[i] = numbers[root];
     }
@@ -390,34 +379,38 @@ static int ray_meets(const double *x, const double from[3], const double ray[3])
     return u >= 0.0 && v >= 0.0 && u + v <= 1.0 && sn_dot3(ac, q) / determinant > 0.0;
 }
 
+/* A ray from a point; any direction will do, but one along which models have no edges. */
+static const double RAY[3] = {0.5411961, 0.3178372, 0.7785231}, INVERSE[3] = {1.0 / 0.5411961, 1.0 / 0.3178372, 1.0 / 0.7785231};
+
+typedef struct Crossings {
+    const SnShells *shells;
+    const double *point;
+    int32_t shell;
+    int count; /* out of the flesh, less those into it */
+} Crossings;
+
+static int is_on_the_ray(void *data, const SnBoxTree *tree, size_t node)
+{
+    return ray_enters(tree->nodes + node, ((const Crossings *)data)->point, INVERSE);
+}
+
+static void count_crossing(void *data, int32_t triangle, int32_t place)
+{
+    Crossings *crossings = data;
+    const SnShells *shells = crossings->shells;
+    double facing = sn_dot3(RAY, shells->normals + 3 * (size_t)triangle);
+    (void)place;
+    if (shells->labels[triangle] == crossings->shell && fabs(facing) > 0.0 &&
+        ray_meets(shells->corners + 9 * (size_t)triangle, crossings->point, RAY)) {
+        crossings->count += facing > 0.0 ? 1 : -1;
+    }
+}
+
 int sn_shells_depth(const SnShells *shells, size_t triangle, const double point[3])
 {
-    /* Any direction will do, but one along which models have no edges. */
-    static const double RAY[3] = {0.5411961, 0.3178372, 0.7785231}, INVERSE[3] = {1.0 / 0.5411961, 1.0 / 0.3178372, 1.0 / 0.7785231};
-    int32_t stack[SN_BOX_TREE_DEPTH];
-    int depth = 0, crossings = 0;
-    stack[depth++] = 0;
-    while (depth > 0) {
-        int32_t at = stack[--depth];
-        const SnBoxTreeNode *node = shells->tree.nodes + at;
-        if (!ray_enters(node, point, INVERSE)) {
-            continue;
-        }
-        if (node->right != 0) {
-            stack[depth++] = node->right;
-            stack[depth++] = at + 1;
-            continue;
-        }
-        for (int32_t i = node->begin; i < node->end; i++) {
-            size_t other = (size_t)shells->tree.items[i];
-            double facing = sn_dot3(RAY, shells->normals + 3 * other);
-            if (shells->labels[other] == shells->labels[triangle] && fabs(facing) > 0.0 &&
-                ray_meets(shells->corners + 9 * other, point, RAY)) {
-                crossings += facing > 0.0 ? 1 : -1;
-            }
-        }
-    }
-    return crossings;
+    Crossings crossings = {shells, point, shells->labels[triangle], 0};
+    sn_box_tree_visit(&shells->tree, is_on_the_ray, count_crossing, &crossings);
+    return crossings.count;
 }
 
 /* What one place of a shell finds: the nearest triangle of a larger one. */

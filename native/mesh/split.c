@@ -4,6 +4,7 @@
 #include "base/parallel.h"
 #include "mesh/geometry.h"
 #include "mesh/pieces.h"
+#include "mesh/union_find.h"
 
 #include <string.h>
 
@@ -55,23 +56,6 @@ typedef struct Split {
     Around *here, *there;
     size_t batch_start;
 } Split;
-
-static int32_t find_root(int32_t *parents, int32_t item)
-{
-    while (parents[item] != item) {
-        parents[item] = parents[parents[item]];
-        item = parents[item];
-    }
-    return item;
-}
-
-/* The smaller one becomes the root. */
-static void unite(int32_t *parents, int32_t a, int32_t b)
-{
-    a = find_root(parents, a);
-    b = find_root(parents, b);
-    parents[a > b ? a : b] = a > b ? b : a;
-}
 
 static void tet_shape(const Split *split, size_t tet, SnPiecesTet *shape)
 {
@@ -218,11 +202,11 @@ static void copies_join(Split *split, size_t tet, int copy, size_t other, int ot
 {
     const int32_t *a = split->cage->tets + 4 * tet, *b = split->cage->tets + 4 * other;
     int32_t at = split->first[tet] + copy, other_at = split->first[other] + other_copy;
-    unite(split->groups, at, other_at);
+    sn_union_find_join(split->groups, at, other_at);
     for (int32_t i = 0; i < 4; i++) {
         for (int32_t j = 0; j < 4; j++) {
             if (a[i] == b[j]) {
-                unite(split->corners, 4 * at + i, 4 * other_at + j);
+                sn_union_find_join(split->corners, 4 * at + i, 4 * other_at + j);
             }
         }
     }
@@ -295,10 +279,8 @@ static SnStatus split_connect(Split *split)
     for (size_t tet = 0; tet < tet_count; tet++) {
         split->first[tet + 1] = split->first[tet] + split->contents[tet].copies;
     }
-    for (int32_t i = 0; i < 4 * split->first[tet_count]; i++) {
-        split->corners[i] = i;
-        split->groups[i / 4] = i / 4;
-    }
+    sn_union_find_init(4 * (size_t)split->first[tet_count], split->corners);
+    sn_union_find_init((size_t)split->first[tet_count], split->groups);
     for (size_t tet = 0; tet < tet_count; tet++) {
         if (tet % 1024 == 0) {
             SN_TRY(sn_context_advance(split->context, (long)(tet_count + tet)));
@@ -319,7 +301,7 @@ static int copies_coincide(Split *split, int32_t a, int32_t b)
 {
     int same = 0;
     for (int32_t i = 0; i < 4; i++) {
-        same += find_root(split->corners, 4 * a + i) == find_root(split->corners, 4 * b + i);
+        same += sn_union_find_root(split->corners, 4 * a + i) == sn_union_find_root(split->corners, 4 * b + i);
     }
     return same == 4;
 }
@@ -331,7 +313,7 @@ static size_t flaps_drop(Split *split, uint8_t *holding)
     size_t dropped = 0;
     for (size_t tet = 0; tet < split->cage->tet_count; tet++) {
         for (int32_t copy = split->first[tet]; copy < split->first[tet + 1]; copy++) {
-            holding[find_root(split->groups, copy)] |= split->contents[tet].touched;
+            holding[sn_union_find_root(split->groups, copy)] |= split->contents[tet].touched;
         }
     }
     for (size_t tet = 0; tet < split->cage->tet_count; tet++) {
@@ -339,7 +321,7 @@ static size_t flaps_drop(Split *split, uint8_t *holding)
         int32_t kept = -1;
         int parted = 0;
         for (int32_t copy = split->first[tet]; copy < split->first[tet + 1]; copy++) {
-            if (holding[find_root(split->groups, copy)]) {
+            if (holding[sn_union_find_root(split->groups, copy)]) {
                 parted = parted || (kept >= 0 && !copies_coincide(split, kept, copy));
                 kept = copy;
             }
@@ -454,15 +436,15 @@ static SnStatus loose_join(Split *split, size_t vertex_count, const int32_t *bou
         sizes[copy] = LOOSE_COPIES;
     }
     for (size_t i = 0; i < vertex_count; i++) {
-        sizes[find_root(split->groups, bound[i])] = 0;
+        sizes[sn_union_find_root(split->groups, bound[i])] = 0;
     }
     for (int32_t copy = 0; copy < split->first[split->cage->tet_count]; copy++) {
-        sizes[find_root(split->groups, copy)]++;
+        sizes[sn_union_find_root(split->groups, copy)]++;
     }
     for (size_t tet = 0; tet < split->cage->tet_count; tet++) {
         for (int32_t copy = split->first[tet]; copy < split->first[tet + 1]; copy++) {
-            for (int i = 0; i < 4 && sizes[find_root(split->groups, copy)] < LOOSE_COPIES; i++) {
-                int32_t other = split->neighbours[4 * tet + (size_t)i], own = find_root(split->groups, copy);
+            for (int i = 0; i < 4 && sizes[sn_union_find_root(split->groups, copy)] < LOOSE_COPIES; i++) {
+                int32_t other = split->neighbours[4 * tet + (size_t)i], own = sn_union_find_root(split->groups, copy);
                 if (other < 0 || split->contents[other].copies == 0) {
                     continue;
                 }
@@ -472,11 +454,11 @@ static SnStatus loose_join(Split *split, size_t vertex_count, const int32_t *bou
                 split->here->tet = SIZE_MAX;
                 middle_of(&split->here->shape, i, middle);
                 int nearest = split->there->count > 1 ? copy_nearest(split, split->there, middle) : 0;
-                int32_t root = find_root(split->groups, split->first[other] + nearest);
+                int32_t root = sn_union_find_root(split->groups, split->first[other] + nearest);
                 if (root != own) {
                     int32_t together = sizes[root] + sizes[own];
                     copies_join(split, tet, copy - split->first[tet], (size_t)other, nearest);
-                    sizes[find_root(split->groups, copy)] = together;
+                    sizes[sn_union_find_root(split->groups, copy)] = together;
                 }
             }
         }
@@ -492,11 +474,11 @@ static size_t copies_place(Split *split, size_t vertex_count, const int32_t *bou
 {
     size_t tet_count = split->cage->tet_count, placed = 0;
     for (size_t i = 0; i < vertex_count; i++) {
-        carrying[find_root(split->groups, bound[i])] = 1;
+        carrying[sn_union_find_root(split->groups, bound[i])] = 1;
     }
     for (size_t tet = 0; tet < tet_count; tet++) {
         for (int32_t copy = split->first[tet]; copy < split->first[tet + 1]; copy++) {
-            places[copy] = carrying[find_root(split->groups, copy)] ? -2 : -1;
+            places[copy] = carrying[sn_union_find_root(split->groups, copy)] ? -2 : -1;
             for (int32_t earlier = split->first[tet]; earlier < copy && places[copy] == -2; earlier++) {
                 if (copies_coincide(split, copy, earlier)) {
                     places[copy] = places[earlier];
@@ -524,7 +506,7 @@ static size_t vertices_place(Split *split, const int32_t *places, int32_t *verti
             vertices[slot] = -1;
             int32_t *keeper = keepers + cage->tets[4 * tet + (size_t)slot % 4];
             if (places[slot / 4] >= 0 && *keeper < 0) {
-                *keeper = find_root(split->corners, slot);
+                *keeper = sn_union_find_root(split->corners, slot);
             }
         }
     }
@@ -534,7 +516,7 @@ static size_t vertices_place(Split *split, const int32_t *places, int32_t *verti
         }
     }
     for (int32_t slot = 0; slot < 4 * split->first[cage->tet_count]; slot++) {
-        int32_t root = find_root(split->corners, slot);
+        int32_t root = sn_union_find_root(split->corners, slot);
         if (places[slot / 4] >= 0 && vertices[root] < 0) {
             vertices[root] = (int32_t)count++;
         }
@@ -548,7 +530,7 @@ static void mesh_fill(Split *split, const int32_t *places, const int32_t *vertic
     for (size_t tet = 0; tet < cage->tet_count; tet++) {
         for (int32_t slot = 4 * split->first[tet]; slot < 4 * split->first[tet + 1]; slot++) {
             if (places[slot / 4] >= 0) {
-                int32_t vertex = vertices[find_root(split->corners, slot)], old = cage->tets[4 * tet + (size_t)slot % 4];
+                int32_t vertex = vertices[sn_union_find_root(split->corners, slot)], old = cage->tets[4 * tet + (size_t)slot % 4];
                 mesh->tets[4 * places[slot / 4] + slot % 4] = vertex;
                 memcpy(mesh->positions + 3 * (size_t)vertex, cage->positions + 3 * (size_t)old, 3 * sizeof(double));
             }

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "mesh/geometry.h"
+#include "mesh/union_find.h"
 
 #define CELL_OF_EDGE 1.1 /* the edge of a lattice cube over the mean edge of its tets */
 
@@ -216,32 +217,18 @@ void sn_tet_boundary_clear(SnTetBoundary *boundary)
     *boundary = (SnTetBoundary){0};
 }
 
-static int32_t find_root(int32_t *parents, int32_t vertex)
-{
-    while (parents[vertex] != vertex) {
-        parents[vertex] = parents[parents[vertex]];
-        vertex = parents[vertex];
-    }
-    return vertex;
-}
-
 SnStatus sn_tet_mesh_components(SnContext *context, const SnTetMesh *mesh, int32_t *labels, size_t *component_count)
 {
     SnStatus status = SN_OK;
     int32_t *parents = NULL;
     SN_TRY_NEW(context, parents, mesh->vertex_count, int32_t);
-    for (size_t i = 0; i < mesh->vertex_count; i++) {
-        parents[i] = (int32_t)i;
-    }
+    sn_union_find_init(mesh->vertex_count, parents);
     for (size_t i = 0; i < 4 * mesh->tet_count; i++) {
-        int32_t a = find_root(parents, mesh->tets[i]);
-        int32_t b = find_root(parents, mesh->tets[i - i % 4]);
-        /* The smaller index is the root, so that it is met first below. */
-        parents[a > b ? a : b] = a > b ? b : a;
+        sn_union_find_join(parents, mesh->tets[i], mesh->tets[i - i % 4]);
     }
     *component_count = 0;
     for (size_t i = 0; i < mesh->vertex_count; i++) {
-        int32_t root = find_root(parents, (int32_t)i);
+        int32_t root = sn_union_find_root(parents, (int32_t)i);
         labels[i] = root == (int32_t)i ? (int32_t)(*component_count)++ : labels[root];
     }
 cleanup:

@@ -21,7 +21,7 @@ static double solid_angle(const double point[3], const double *x)
     return 2.0 * atan2(numerator, denominator);
 }
 
-static void dipole_init(const SnWinding *winding, const SnBoxTreeNode *node, SnDipole *dipole)
+static void make_dipole(const SnWinding *winding, const SnBoxTreeNode *node, SnDipole *dipole)
 {
     double weight = 0.0;
     *dipole = (SnDipole){0};
@@ -63,7 +63,7 @@ SnStatus sn_winding_build(SnContext *context, size_t triangle_count, const doubl
     SN_TRY(sn_box_tree_build(context, triangle_count, boxes, &winding->tree));
     SN_TRY_NEW(context, winding->dipoles, winding->tree.node_count, SnDipole);
     for (size_t i = 0; i < winding->tree.node_count; i++) {
-        dipole_init(winding, winding->tree.nodes + i, winding->dipoles + i);
+        make_dipole(winding, winding->tree.nodes + i, winding->dipoles + i);
     }
 cleanup:
     sn_release(boxes);
@@ -81,31 +81,38 @@ void sn_winding_clear(SnWinding *winding)
     *winding = (SnWinding){0};
 }
 
+typedef struct View {
+    const SnWinding *winding;
+    const double *point;
+    double sum; /* of solid angles */
+} View;
+
+/* A far group counts as a whole. */
+static int look_closer(void *data, const SnBoxTree *tree, size_t node)
+{
+    View *view = data;
+    const SnDipole *dipole = view->winding->dipoles + node;
+    double away[3];
+    (void)tree;
+    sn_subtract(dipole->center, view->point, away);
+    double squared = sn_dot3(away, away);
+    if (squared > FAR * FAR * dipole->radius * dipole->radius) {
+        view->sum += sn_dot3(dipole->normal, away) / (squared * sqrt(squared));
+        return 0;
+    }
+    return 1;
+}
+
+static void add_triangle(void *data, int32_t item, int32_t place)
+{
+    View *view = data;
+    (void)place;
+    view->sum += solid_angle(view->point, view->winding->corners + 9 * (size_t)item);
+}
+
 double sn_winding_number(const SnWinding *winding, const double point[3])
 {
-    int32_t stack[SN_BOX_TREE_DEPTH];
-    int depth = 0;
-    double sum = 0.0;
-    if (winding->tree.node_count > 0) {
-        stack[depth++] = 0;
-    }
-    while (depth > 0) {
-        int32_t index = stack[--depth];
-        const SnBoxTreeNode *node = winding->tree.nodes + index;
-        const SnDipole *dipole = winding->dipoles + index;
-        double away[3];
-        sn_subtract(dipole->center, point, away);
-        double squared = sn_dot3(away, away);
-        if (squared > FAR * FAR * dipole->radius * dipole->radius) {
-            sum += sn_dot3(dipole->normal, away) / (squared * sqrt(squared));
-        } else if (node->right != 0) {
-            stack[depth++] = node->right;
-            stack[depth++] = index + 1;
-        } else {
-            for (int32_t i = node->begin; i < node->end; i++) {
-                sum += solid_angle(point, winding->corners + 9 * (size_t)winding->tree.items[i]);
-            }
-        }
-    }
-    return sum / (4.0 * SN_PI);
+    View view = {winding, point, 0.0};
+    sn_box_tree_visit(&winding->tree, look_closer, add_triangle, &view);
+    return view.sum / (4.0 * SN_PI);
 }
