@@ -7,12 +7,6 @@
 
 #define CHUNK ((size_t)1024)
 
-/* Place of corner pair (i, j), j <= i, among the ten blocks of a tet. */
-static int tet_block(int i, int j)
-{
-    return i * (i + 1) / 2 + j;
-}
-
 static void number_unknowns(SnAssembly *assembly, const unsigned char *fixed)
 {
     for (size_t v = 0; v < assembly->vertex_count; v++) {
@@ -25,24 +19,41 @@ static void number_unknowns(SnAssembly *assembly, const unsigned char *fixed)
 }
 
 /* Calls for each element block between free vertices: counts it (fill == 0) or writes its source. */
-static void visit_blocks(SnAssembly *assembly, size_t tet_count, const int32_t *tets, int32_t *next, int fill)
+static void visit_blocks(SnAssembly *assembly, size_t list_count, const SnStencils *lists, int32_t *next, int fill)
 {
-    for (size_t e = 0; e < tet_count; e++) {
-        for (int i = 0; i < 4; i++) {
-            for (int j = 0; j <= i; j++) {
-                int32_t row = assembly->unknown[tets[4 * e + (size_t)i]], column = assembly->unknown[tets[4 * e + (size_t)j]];
-                if (row < 0 || column < 0) {
-                    continue;
+    int32_t source = 0;
+    for (const SnStencils *list = lists; list < lists + list_count; list++) {
+        for (size_t e = 0; e < list->count; e++) {
+            const int32_t *corners = list->vertices + e * (size_t)list->corners;
+            for (int i = 0; i < list->corners; i++) {
+                for (int j = 0; j <= i; j++, source++) {
+                    int32_t row = assembly->unknown[corners[i]], column = assembly->unknown[corners[j]];
+                    if (row < 0 || column < 0) {
+                        continue;
+                    }
+                    int transposed = row < column;
+                    int32_t block = transposed ? sn_block_pattern_find(&assembly->pattern, column, row)
+                                               : sn_block_pattern_find(&assembly->pattern, row, column);
+                    if (fill) {
+                        assembly->block_source[next[block]] = source * 2 + transposed;
+                    }
+                    next[block]++;
                 }
-                int transposed = row < column;
-                int32_t block = transposed ? sn_block_pattern_find(&assembly->pattern, column, row)
-                                           : sn_block_pattern_find(&assembly->pattern, row, column);
-                if (fill) {
-                    assembly->block_source[next[block]] =
-                        ((int32_t)e * SN_TET_BLOCKS + tet_block(i, j)) * 2 + transposed;
-                }
-                next[block]++;
             }
+        }
+    }
+}
+
+/* The same for each corner of an element. */
+static void visit_corners(SnAssembly *assembly, size_t list_count, const SnStencils *lists, int32_t *next, int fill)
+{
+    int32_t source = 0;
+    for (const SnStencils *list = lists; list < lists + list_count; list++) {
+        for (size_t k = 0; k < list->count * (size_t)list->corners; k++, source++) {
+            if (fill) {
+                assembly->vertex_source[next[list->vertices[k]]] = source;
+            }
+            next[list->vertices[k]]++;
         }
     }
 }
@@ -56,42 +67,44 @@ static void accumulate(size_t count, int32_t *start, const int32_t *counts)
     }
 }
 
-SnStatus sn_assembly_init(SnContext *context, size_t vertex_count, size_t tet_count, const int32_t *tets,
+SnStatus sn_assembly_init(SnContext *context, size_t vertex_count, size_t list_count, const SnStencils *lists,
                           const unsigned char *fixed, SnAssembly *assembly)
 {
     SnStatus status = SN_OK;
     int32_t *next = NULL;
     memset(assembly, 0, sizeof *assembly);
     assembly->vertex_count = vertex_count;
-    if (tet_count > INT32_MAX / (2 * SN_TET_BLOCKS)) {
+    size_t corners = 0, sources = 0;
+    for (size_t t = 0; t < list_count; t++) {
+        size_t own = lists[t].count * (size_t)lists[t].corners;
+        corners += own;
+        sources += own * (size_t)(lists[t].corners + 1) / 2;
+    }
+    if (sources > INT32_MAX / 2) {
         status = sn_context_fail(context, SN_BAD_INPUT, "The cage is too large to solve: lower the resolution.");
         goto cleanup;
     }
     SN_TRY_NEW(context, assembly->unknown, vertex_count, int32_t);
     SN_TRY_NEW(context, assembly->vertex, vertex_count, int32_t);
     number_unknowns(assembly, fixed);
-    SN_TRY(sn_block_pattern_init(context, tet_count, tets, assembly->unknown, assembly->unknown_count, &assembly->pattern));
+    SN_TRY(sn_block_pattern_init(context, list_count, lists, assembly->unknown, assembly->unknown_count, &assembly->pattern));
 
     size_t blocks = assembly->pattern.block_count;
     SN_TRY_NEW(context, next, blocks > vertex_count ? blocks : vertex_count, int32_t);
     SN_TRY_NEW(context, assembly->block_start, blocks + 1, int32_t);
-    visit_blocks(assembly, tet_count, tets, next, 0);
+    visit_blocks(assembly, list_count, lists, next, 0);
     accumulate(blocks, assembly->block_start, next);
     SN_TRY_NEW(context, assembly->block_source, assembly->block_start[blocks], int32_t);
     memcpy(next, assembly->block_start, blocks * sizeof *next);
-    visit_blocks(assembly, tet_count, tets, next, 1);
+    visit_blocks(assembly, list_count, lists, next, 1);
 
     SN_TRY_NEW(context, assembly->vertex_start, vertex_count + 1, int32_t);
-    SN_TRY_NEW(context, assembly->vertex_source, 4 * tet_count, int32_t);
+    SN_TRY_NEW(context, assembly->vertex_source, corners, int32_t);
     memset(next, 0, vertex_count * sizeof *next);
-    for (size_t k = 0; k < 4 * tet_count; k++) {
-        next[tets[k]]++;
-    }
+    visit_corners(assembly, list_count, lists, next, 0);
     accumulate(vertex_count, assembly->vertex_start, next);
     memcpy(next, assembly->vertex_start, vertex_count * sizeof *next);
-    for (size_t k = 0; k < 4 * tet_count; k++) {
-        assembly->vertex_source[next[tets[k]]++] = (int32_t)k;
-    }
+    visit_corners(assembly, list_count, lists, next, 1);
 cleanup:
     sn_release(next);
     if (status != SN_OK) {

@@ -1,9 +1,8 @@
-/* From per-tet gradients and stiffness to the global system of the free vertices. Which element entry goes where is found once;
+/* From gradients and stiffness of elements to the global system of the free vertices. Which element entry goes where is found once;
    each value of the matrix then gathers its own contributions, in parallel and always in the same order. */
 #ifndef SN_DYNAMICS_ASSEMBLY_H
 #define SN_DYNAMICS_ASSEMBLY_H
 
-#include "energy/tet_elements.h"
 #include "math/block_matrix.h"
 
 typedef struct SnAssembly {
@@ -13,13 +12,14 @@ typedef struct SnAssembly {
     int32_t *vertex;  /* unknown_count: the inverse map; owned */
     SnBlockPattern pattern;
     int32_t *block_start;   /* pattern.block_count + 1: contributions of each block; owned */
-    int32_t *block_source;  /* (tet * 10 + block) * 2 + transposed; owned */
+    int32_t *block_source;  /* block of an element * 2 + transposed; owned */
     int32_t *vertex_start;  /* vertex_count + 1: contributions of each vertex; owned */
-    int32_t *vertex_source; /* tet * 4 + corner; owned */
+    int32_t *vertex_source; /* corner of an element; owned */
 } SnAssembly;
 
-/* `fixed[v]` != 0 eliminates vertex v. */
-SnStatus sn_assembly_init(SnContext *context, size_t vertex_count, size_t tet_count, const int32_t *tets,
+/* `lists`: list_count lists of elements, whose gradients and blocks lie one after the other (see energy/term.h). `fixed[v]` != 0
+   eliminates vertex v. */
+SnStatus sn_assembly_init(SnContext *context, size_t vertex_count, size_t list_count, const SnStencils *lists,
                           const unsigned char *fixed, SnAssembly *assembly);
 void sn_assembly_clear(SnAssembly *assembly);
 

@@ -58,7 +58,7 @@ SnStatus sn_fit_create(SnContext *context, const SnTetMesh *cage, const SnEmbedd
 {
     SnStatus status = SN_OK;
     SnFit *fit = NULL;
-    unsigned char *followed = NULL;
+    unsigned char *fixed = NULL;
     *out = NULL;
     SN_TRY_NEW(context, fit, 1, SnFit);
     fit->cage = cage;
@@ -68,9 +68,10 @@ SnStatus sn_fit_create(SnContext *context, const SnTetMesh *cage, const SnEmbedd
     for (size_t e = 0; e < cage->tet_count; e++) {
         sn_tet_elements_set_material(&fit->elements, e, 1.0, settings->poisson);
     }
-    SN_TRY_NEW(context, followed, cage->vertex_count, unsigned char);
-    SN_TRY(sn_assembly_init(context, cage->vertex_count, cage->tet_count, cage->tets, followed, &fit->assembly));
-    SN_TRY(sn_newton_create(context, &fit->elements, &fit->assembly, &fit->newton));
+    SN_TRY_NEW(context, fixed, cage->vertex_count, unsigned char);
+    SN_TRY(sn_assembly_init(context, cage->vertex_count, 1, &(SnStencils){cage->tet_count, 4, cage->tets}, fixed, &fit->assembly));
+    SnTerm term = sn_tet_elements_term(&fit->elements);
+    SN_TRY(sn_newton_create(context, 1, &term, &fit->assembly, &fit->newton));
     SN_TRY_NEW(context, fit->areas, embedding->vertex_count, double);
     SN_TRY_NEW(context, fit->matrix, fit->assembly.pattern.value_count, double);
     SN_TRY_NEW(context, fit->zeros, cage->vertex_count, double);
@@ -82,7 +83,7 @@ SnStatus sn_fit_create(SnContext *context, const SnTetMesh *cage, const SnEmbedd
     assemble_data_matrix(fit);
     *out = fit;
 cleanup:
-    sn_release(followed);
+    sn_release(fixed);
     if (status != SN_OK) {
         sn_fit_destroy(fit);
     }
@@ -194,9 +195,7 @@ static SnStatus minimise(SnContext *context, SnFit *fit, const double *surface, 
         }
     }
     SnObjective objective = {
-        .elements = &fit->elements,
-        .rest = fit->elements.inverse_rest,
-        .elastic_scale = k_young,
+        .scale = k_young,
         .diagonal = fit->zeros,
         .targets = fit->centre,
         .loads = fit->loads,

@@ -3,6 +3,7 @@
 #define SN_DYNAMICS_FIT_H
 
 #include "dynamics/newton.h"
+#include "energy/tet_elements.h"
 #include "mesh/embedding.h"
 
 typedef struct SnFitSettings {

@@ -6,16 +6,14 @@
 SnStatus sn_modes_stiffness(SnContext *context, const SnWorld *world, const double *positions, double *blocks, double *values)
 {
     SnStatus status = SN_OK;
-    double *gradients = NULL, *own = NULL;
-    SN_TRY_NEW(context, gradients, 12 * world->tet_count, double);
+    double *own = NULL;
     if (blocks == NULL) {
-        SN_TRY_NEW(context, own, SN_TET_STIFFNESS * world->tet_count, double);
+        SN_TRY_NEW(context, own, 9 * sn_terms_block_count(world->term_count, world->terms), double);
         blocks = own;
     }
-    sn_tet_elements_derivatives(&world->elements, world->elements.inverse_rest, positions, gradients, blocks);
+    sn_terms_stiffness(world->term_count, world->terms, NULL, positions, blocks);
     sn_assembly_gather_stiffness(&world->assembly, blocks, values);
 cleanup:
-    sn_release(gradients);
     sn_release(own);
     return status;
 }

@@ -4,8 +4,8 @@
 
 #include "dynamics/world.h"
 
-/* values (the assembly's pattern) = projected stiffness at `positions` (vertices x 3). `blocks` (tets x SN_TET_STIFFNESS) receives that of
-   each element; may be null. */
+/* values (the assembly's pattern) = projected stiffness at `positions` (vertices x 3). `blocks` (those of the world's
+   terms, see energy/term.h) receives that of each element; may be null. */
 SnStatus sn_modes_stiffness(SnContext *context, const SnWorld *world, const double *positions, double *blocks, double *values);
 
 /* The `count` lowest squared angular frequencies (rad²/s²), rising, of small swings about `positions`, with their shapes `vectors`

@@ -20,27 +20,26 @@
 #define MOST_REFRESH_COST 30 /* within the rounds of a step there must be room for the other resorts */
 /* Measured, in units of reading one entry of the factor in a solution: */
 #define PRODUCTS_OF_FACTORIZATION 12.0 /* that are as fast */
-#define ROUND_OF_TET 400.0
-#define HESSIAN_OF_TET 2000.0
 #define NO_NUMBERS "The simulation left the range of numbers: check the input for huge coordinates."
 #define WORST_CONTRACTION 0.5 /* of moves from round to round, for a short move to be trusted as the last one */
 
 struct SnNewton {
-    const SnTetElements *elements;
+    size_t term_count;
+    SnTerm terms[SN_TERMS_MOST];
     const SnAssembly *assembly;
     SnLinearSolver *solver;    /* exact, the last resort */
     SnMultifrontal *quick;     /* single precision, several times as fast */
     int is_exact;              /* which of them holds the factor */
-    double *element_gradients; /* tets x 12 */
-    double *element_stiffness; /* tets x SN_TET_STIFFNESS */
+    double *element_gradients; /* corners of all terms x 3 */
+    double *element_stiffness; /* blocks of all terms x 9 */
     double *partial;           /* energies of chunks */
-    double *gradient;          /* vertices x 3: elastic gradient */
+    double *gradient;          /* vertices x 3: of the terms */
     double *values;            /* the Hessian */
     double *residual, *step;   /* unknowns x 3 */
     double *trial_residual;    /* unknowns x 3 */
     double *offset, *product;  /* unknowns x 3: x - c and B (x - c) */
     double *trial;             /* vertices x 3 */
-    double rounding;           /* of the elastic energy, J */
+    double rounding;           /* of the terms, J */
     SnLbfgs lbfgs;
     SnAverageResponse response; /* of the factor, where averages are constrained */
     int has_factor;            /* a factor of an earlier matrix is at hand */
@@ -54,24 +53,29 @@ struct SnNewton {
 /* By counting, never by a clock: the larger the body, the dearer is a factorization beside a round. */
 static int count_refresh_cost(const SnNewton *newton)
 {
-    double products, entries, tets = (double)newton->elements->count;
+    double products, entries, hessian = 0.0, round = 0.0;
     sn_multifrontal_work(newton->quick, &products, &entries);
-    double cost = (products / PRODUCTS_OF_FACTORIZATION + HESSIAN_OF_TET * tets) / (entries + ROUND_OF_TET * tets);
+    for (size_t t = 0; t < newton->term_count; t++) {
+        hessian += newton->terms[t].kind->hessian_work * (double)newton->terms[t].stencils.count;
+        round += newton->terms[t].kind->round_work * (double)newton->terms[t].stencils.count;
+    }
+    double cost = (products / PRODUCTS_OF_FACTORIZATION + hessian) / (entries + round);
     return (int)fmin(cost, MOST_REFRESH_COST);
 }
 
-SnStatus sn_newton_create(SnContext *context, const SnTetElements *elements, const SnAssembly *assembly, SnNewton **out)
+SnStatus sn_newton_create(SnContext *context, size_t term_count, const SnTerm *terms, const SnAssembly *assembly, SnNewton **out)
 {
     SnStatus status = SN_OK;
     SnNewton *newton = NULL;
     size_t unknowns = assembly->unknown_count, vertices = assembly->vertex_count;
     *out = NULL;
     SN_TRY_NEW(context, newton, 1, SnNewton);
-    newton->elements = elements;
+    newton->term_count = term_count;
+    memcpy(newton->terms, terms, term_count * sizeof *terms);
     newton->assembly = assembly;
-    SN_TRY_NEW(context, newton->element_gradients, 12 * elements->count, double);
-    SN_TRY_NEW(context, newton->element_stiffness, SN_TET_STIFFNESS * elements->count, double);
-    SN_TRY_NEW(context, newton->partial, sn_tet_elements_partial_count(elements), double);
+    SN_TRY_NEW(context, newton->element_gradients, 3 * sn_terms_corner_count(term_count, terms), double);
+    SN_TRY_NEW(context, newton->element_stiffness, 9 * sn_terms_block_count(term_count, terms), double);
+    SN_TRY_NEW(context, newton->partial, sn_terms_partial_count(term_count, terms), double);
     SN_TRY_NEW(context, newton->gradient, 3 * vertices, double);
     SN_TRY_NEW(context, newton->values, assembly->pattern.value_count, double);
     SN_TRY_NEW(context, newton->residual, 3 * unknowns, double);
@@ -83,8 +87,8 @@ SnStatus sn_newton_create(SnContext *context, const SnTetElements *elements, con
     SN_TRY_NEW(context, newton->factor_positions, 3 * vertices, double);
     SN_TRY_NEW(context, newton->rotations, 9 * unknowns, double);
     SN_TRY(sn_lbfgs_init(context, 3 * unknowns, &newton->lbfgs));
-    for (size_t e = 0; e < elements->count; e++) {
-        newton->rounding += 1e-16 * (2.0 * elements->mu[e] + elements->lambda[e]) * elements->volume[e];
+    for (size_t t = 0; t < term_count; t++) {
+        newton->rounding += terms[t].kind->rounding(terms[t].elements);
     }
     if (unknowns > 0) {
         SN_TRY(sn_linear_solver_create(context, &assembly->pattern, &newton->solver));
@@ -146,8 +150,8 @@ static void multiply_matrix(SnNewton *newton, const SnObjective *objective, cons
 static double evaluate(SnNewton *newton, const SnObjective *objective, const double *x, double *residual)
 {
     const SnAssembly *assembly = newton->assembly;
-    double sum = objective->elastic_scale * sn_tet_elements_damped_energy(newton->elements, objective->rest, objective->viscosity, x,
-                                                                          newton->partial, residual ? newton->element_gradients : NULL);
+    double sum = objective->scale * sn_terms_value(newton->term_count, newton->terms, objective->inputs, x, newton->partial,
+                                                   residual ? newton->element_gradients : NULL);
     if (residual != NULL) {
         sn_assembly_gather_gradient(assembly, newton->element_gradients, newton->gradient);
     }
@@ -162,7 +166,7 @@ static double evaluate(SnNewton *newton, const SnObjective *objective, const dou
             double load = objective->loads != NULL ? objective->loads[3 * v + a] : 0.0;
             sum += (0.5 * objective->diagonal[v] * distance - load) * distance;
             if (residual != NULL) {
-                double slope = objective->elastic_scale * newton->gradient[3 * v + a] + objective->diagonal[v] * distance - load;
+                double slope = objective->scale * newton->gradient[3 * v + a] + objective->diagonal[v] * distance - load;
                 residual[3 * k + a] = -slope - (objective->matrix != NULL ? newton->product[3 * k + a] : 0.0);
             }
         }
@@ -188,10 +192,10 @@ static void assemble_hessian(SnNewton *newton, const SnObjective *objective, con
 {
     const SnAssembly *assembly = newton->assembly;
     const SnBlockPattern *pattern = &assembly->pattern;
-    sn_tet_elements_damped_stiffness(newton->elements, objective->rest, objective->viscosity, x, newton->element_stiffness);
+    sn_terms_stiffness(newton->term_count, newton->terms, objective->inputs, x, newton->element_stiffness);
     sn_assembly_gather_stiffness(assembly, newton->element_stiffness, newton->values);
     for (size_t k = 0; k < pattern->value_count; k++) {
-        newton->values[k] = objective->elastic_scale * newton->values[k] + (objective->matrix ? objective->matrix[k] : 0.0);
+        newton->values[k] = objective->scale * newton->values[k] + (objective->matrix ? objective->matrix[k] : 0.0);
     }
     for (size_t k = 0; k < 3 * assembly->unknown_count; k++) {
         newton->values[pattern->value_start[k]] += objective->diagonal[assembly->vertex[k / 3]];
@@ -297,7 +301,7 @@ cleanup:
 static double search_line(SnNewton *newton, const SnObjective *objective, const double *positions, double decrease, double *value)
 {
     size_t count = 3 * newton->assembly->unknown_count;
-    double length = 1.0, rounding = objective->elastic_scale * newton->rounding;
+    double length = 1.0, rounding = objective->scale * newton->rounding;
     for (int k = 0; k < LINE_SEARCH_TRIALS; k++) {
         take_step(newton, positions, length);
         double trial_value = evaluate(newton, objective, newton->trial, newton->trial_residual);
@@ -351,7 +355,7 @@ SnStatus sn_newton_minimise(SnContext *context, SnNewton *newton, const SnObject
         return take_full_step(context, newton, objective, positions, report);
     }
     double value = evaluate(newton, objective, positions, newton->residual), value_before = value, move_before = INFINITY;
-    double lost = 1e3 * objective->elastic_scale * newton->rounding; /* J: smaller decreases are lost in rounding */
+    double lost = 1e3 * objective->scale * newton->rounding; /* J: smaller decreases are lost in rounding */
     int stale = !newton->has_factor || newton->excess > newton->refresh_cost;
     if (!stale) {
         sn_rotations_between(assembly, newton->factor_positions, positions, newton->rotations);

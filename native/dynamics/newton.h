@@ -4,20 +4,19 @@
      E(x) = sum_i d_i/2 |x_i - y_i|² - f·(x - y) + 1/2 (x - c)ᵀ B (x - c) + Psi(x)
 
    over the free vertices: inertia and driving force are the diagonal d with its targets y, surface data the fixed matrix B around
-   c, loads f, and Psi the elastic energy with the potential of internal damping. */
+   c, loads f, and Psi the energies of all terms with the potential of their internal damping. */
 #ifndef SN_DYNAMICS_NEWTON_H
 #define SN_DYNAMICS_NEWTON_H
 
 #include "dynamics/assembly.h"
 #include "dynamics/averages.h"
+#include "energy/term.h"
 #include "math/linear_solver.h"
 
 /* Arrays are not owned. Vertex arrays have a row for every vertex, fixed ones included (their rows do not matter). */
 typedef struct SnObjective {
-    const SnTetElements *elements;
-    const double *rest;     /* inverse rest matrices of this step, 9 x tets */
-    double elastic_scale;   /* factor of Psi */
-    const SnViscosity *viscosity; /* or null */
+    const SnTermInput *inputs; /* one a term; null: all as built, and no damping */
+    double scale;           /* factor of Psi */
     const double *diagonal; /* vertex_count */
     const double *targets;  /* vertex_count x 3 */
     const double *loads;    /* vertex_count x 3, or null */
@@ -41,10 +40,10 @@ typedef struct SnNewtonReport {
     double value;     /* E at the end; not with single_full_step */
 } SnNewtonReport;
 
-/* Scratch memory and the factorization, made once for an assembly. */
+/* Scratch memory and the factorization, made once for the terms of an assembly, which must outlive it. */
 typedef struct SnNewton SnNewton;
 
-SnStatus sn_newton_create(SnContext *context, const SnTetElements *elements, const SnAssembly *assembly, SnNewton **newton);
+SnStatus sn_newton_create(SnContext *context, size_t term_count, const SnTerm *terms, const SnAssembly *assembly, SnNewton **newton);
 void sn_newton_destroy(SnNewton *newton);
 
 /* From now on minimisations keep the averages of their start (C x stays as it is), and E is minimised over the rest. `averages` must
@@ -63,7 +62,7 @@ SnStatus sn_newton_minimise(SnContext *context, SnNewton *newton, const SnObject
 /* E(x), for tests and for the energy check of a step. */
 double sn_newton_value(SnNewton *newton, const SnObjective *objective, const double *positions);
 
-/* How far rounding may put a value of the elastic energy off, J. */
+/* How far rounding may put a value of Psi off, J. */
 double sn_newton_rounding(const SnNewton *newton);
 
 #endif

@@ -1,6 +1,7 @@
 #include "dynamics/rotations.h"
 
 #include "base/parallel.h"
+#include "math/batch3.h"
 
 #include <string.h>
 

@@ -10,14 +10,12 @@ SnStatus sn_statics_solve(SnContext *context, const SnWorld *world, const double
     SnStatus status = SN_OK;
     SnNewton *newton = NULL;
     double *zeros = NULL, *targets = NULL;
-    SN_TRY(sn_newton_create(context, &world->elements, &world->assembly, &newton));
+    SN_TRY(sn_newton_create(context, world->term_count, world->terms, &world->assembly, &newton));
     SN_TRY_NEW(context, zeros, world->vertex_count, double);
     SN_TRY_NEW(context, targets, 3 * world->vertex_count, double);
     memcpy(targets, positions, 3 * world->vertex_count * sizeof *positions);
     SnObjective objective = {
-        .elements = &world->elements,
-        .rest = world->elements.inverse_rest,
-        .elastic_scale = 1.0,
+        .scale = 1.0,
         .diagonal = zeros,
         .targets = targets,
         .loads = loads,

@@ -10,7 +10,7 @@ typedef struct SnStaticsSettings {
     double step_tolerance; /* metres */
 } SnStaticsSettings;
 
-/* Moves the free vertices of `positions` (vertices x 3) to the minimum of the elastic energy minus the work of `loads` (vertices x 3, N)
+/* Moves the free vertices of `positions` (vertices x 3) to the minimum of its energies minus the work of `loads` (vertices x 3, N)
    that Newton finds from there. Fixed vertices stay. Adds to `report`. */
 SnStatus sn_statics_solve(SnContext *context, const SnWorld *world, const double *loads, const SnStaticsSettings *settings,
                           double *positions, SnNewtonReport *report);

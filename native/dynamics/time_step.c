@@ -27,7 +27,9 @@ struct SnStepper {
     double *element_gradients;
     double *energies;                  /* of chunks of elements */
     double *rest;                      /* 9 x tets: rest matrices of the stage */
-    double *damping_rotations, *damping_centre; /* 9 x tets, see SnViscosity */
+    double *damping_shape[SN_TERMS_MOST]; /* see SnDamping */
+    SnTetInput tets;                   /* `rest` for the tets of the world */
+    SnTermInput inputs[SN_TERMS_MOST]; /* of the stage */
     double *pose, *pose_velocity;      /* ū, v̄ at the end of the stage */
     double *pose_begin, *pose_velocity_begin; /* at the start of the step */
     double *force;                     /* F_n */
@@ -56,14 +58,17 @@ SnStatus sn_stepper_create(SnContext *context, const SnWorld *world, const SnSte
     SN_TRY_NEW(context, s, 1, SnStepper);
     s->world = world;
     s->settings = *settings;
-    SN_TRY(sn_newton_create(context, &world->elements, &world->assembly, &s->newton));
+    SN_TRY(sn_newton_create(context, world->term_count, world->terms, &world->assembly, &s->newton));
     SN_TRY(sn_newton_constrain(context, s->newton, &world->averages));
-    SN_TRY_NEW(context, s->element_gradients, 12 * world->tet_count, double);
-    SN_TRY_NEW(context, s->energies, sn_tet_elements_partial_count(&world->elements), double);
+    SN_TRY_NEW(context, s->element_gradients, 3 * sn_terms_corner_count(world->term_count, world->terms), double);
+    SN_TRY_NEW(context, s->energies, sn_terms_partial_count(world->term_count, world->terms), double);
     SN_TRY_NEW(context, s->rest, 9 * world->tet_count, double);
     SN_TRY_NEW(context, s->left_over, world->tet_count, double);
-    SN_TRY_NEW(context, s->damping_rotations, 9 * world->tet_count, double);
-    SN_TRY_NEW(context, s->damping_centre, 9 * world->tet_count, double);
+    for (size_t t = 0; t < world->term_count; t++) {
+        SN_TRY_NEW(context, s->damping_shape[t], (size_t)world->terms[t].kind->damping_size * world->terms[t].stencils.count, double);
+    }
+    s->tets.rest = s->rest;
+    s->inputs[0].data = world->tet_count > 0 ? &s->tets : NULL;
     double **vertex_arrays[] = {&s->pose,    &s->pose_velocity,   &s->pose_begin,       &s->pose_velocity_begin,
                                 &s->force,   &s->offset,          &s->predicted,        &s->targets,
                                 &s->centre,  &s->loads,           &s->stage_positions,  &s->stage_velocities,
@@ -87,12 +92,15 @@ void sn_stepper_destroy(SnStepper *s)
         return;
     }
     sn_newton_destroy(s->newton);
-    double *arrays[] = {s->element_gradients, s->energies, s->rest, s->left_over, s->damping_rotations, s->damping_centre, s->pose,
+    double *arrays[] = {s->element_gradients, s->energies, s->rest, s->left_over, s->pose,
                         s->pose_velocity, s->pose_begin, s->pose_velocity_begin, s->force, s->offset, s->predicted, s->targets, s->centre, s->loads,
                         s->stage_positions, s->stage_velocities, s->positions, s->velocities, s->pose_gradient, s->acceleration,
                         s->prepared, s->pose_offset, s->expected, s->diagonal};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
         sn_release(arrays[k]);
+    }
+    for (size_t t = 0; t < SN_TERMS_MOST; t++) {
+        sn_release(s->damping_shape[t]);
     }
     sn_release(s);
 }
@@ -112,11 +120,11 @@ static void prepare_pose(SnStepper *s, const double *pose)
     size_t bytes = 3 * world->vertex_count * sizeof *pose;
     /* a step begins in the pose that the one before ended in */
     if (keep > 0.0 && !(s->has_prepared && memcmp(s->prepared, pose, bytes) == 0)) {
-        s->clamped = sn_tet_elements_pose_rest(&world->elements, pose, keep, world->tet_keep_scale, s->rest, s->left_over);
+        s->clamped = sn_tet_elements_pose_rest(world->elements, pose, keep, world->tet_keep_scale, s->rest, s->left_over);
         memcpy(s->prepared, pose, bytes);
     } else if (keep == 0.0 && !s->has_prepared) {
         s->clamped = 0;
-        memcpy(s->rest, world->elements.inverse_rest, 9 * world->tet_count * sizeof *s->rest);
+        memcpy(s->rest, world->elements->inverse_rest, 9 * world->tet_count * sizeof *s->rest);
     }
     s->has_prepared = 1;
     for (size_t v = 0; v < world->vertex_count; v++) {
@@ -126,7 +134,8 @@ static void prepare_pose(SnStepper *s, const double *pose)
         }
     }
     if (s->clamped > 0) {
-        sn_tet_elements_derivatives(&world->elements, s->rest, pose, s->element_gradients, NULL);
+        memset(s->element_gradients, 0, 3 * sn_terms_corner_count(world->term_count, world->terms) * sizeof *s->element_gradients);
+        sn_tet_elements_derivatives(world->elements, s->rest, pose, s->element_gradients, NULL);
         for (size_t k = 0; k < 12 * world->tet_count; k++) {
             s->element_gradients[k] *= s->left_over[k / 12];
         }
@@ -138,33 +147,33 @@ static void prepare_pose(SnStepper *s, const double *pose)
 }
 
 /* Damping by βK times `rate`, turned as `positions` and relative to `centre`. */
-static SnViscosity set_viscosity(SnStepper *s, double rate, const double *positions, const double *centre)
+static void set_damping(SnStepper *s, double rate, const double *positions, const double *centre)
 {
-    const SnTetElements *elements = &s->world->elements;
-    sn_tet_elements_rotations(elements, s->rest, positions, s->damping_rotations);
-    sn_tet_elements_gradients(elements, s->rest, centre, s->damping_centre);
-    return (SnViscosity){.factor = rate * s->world->damping_stiffness,
-                         .scale = s->world->tet_damping_scale,
-                         .rotations = s->damping_rotations,
-                         .centre = s->damping_centre};
+    const SnWorld *world = s->world;
+    for (size_t t = 0; t < world->term_count; t++) {
+        const SnTerm *term = world->terms + t;
+        if (!(world->damping_stiffness > 0.0)) {
+            s->inputs[t].damping = (SnDamping){0};
+            continue;
+        }
+        term->kind->damp(term->elements, s->inputs + t, positions, centre, s->damping_shape[t]);
+        s->inputs[t].damping = (SnDamping){.factor = rate * world->damping_stiffness,
+                                           .scale = s->inputs[t].data == &s->tets ? world->tet_damping_scale : NULL,
+                                           .shape = s->damping_shape[t]};
+    }
 }
 
 /* F at the start of the step, from state and input alone: what TR-BDF2 builds on. */
 static void evaluate_start(SnStepper *s, const SnState *state)
 {
     const SnWorld *world = s->world;
-    int damped = world->damping_stiffness > 0.0;
-    SnViscosity viscosity;
     prepare_pose(s, s->pose_begin);
-    if (damped) { /* the state a second ago, had the velocities been those relative to the input */
-        for (size_t k = 0; k < 3 * world->vertex_count; k++) {
-            double velocity = state->velocities[k] - s->pose_velocity_begin[k];
-            s->centre[k] = state->positions[k] - (world->fixed[k / 3] ? 0.0 : velocity);
-        }
-        viscosity = set_viscosity(s, 1.0, state->positions, s->centre);
+    for (size_t k = 0; k < 3 * world->vertex_count; k++) { /* the state a second ago, had the velocities been those relative to the input */
+        double velocity = state->velocities[k] - s->pose_velocity_begin[k];
+        s->centre[k] = state->positions[k] - (world->fixed[k / 3] ? 0.0 : velocity);
     }
-    (void)sn_tet_elements_damped_energy(&world->elements, s->rest, damped ? &viscosity : NULL, state->positions, s->energies,
-                                        s->element_gradients);
+    set_damping(s, 1.0, state->positions, s->centre);
+    (void)sn_terms_value(world->term_count, world->terms, s->inputs, state->positions, s->energies, s->element_gradients);
     sn_assembly_gather_gradient(&world->assembly, s->element_gradients, s->force);
     for (size_t k = 0; k < 3 * world->vertex_count; k++) {
         double drag = world->damping_mass * world->damping_scale[k / 3] * world->mass[k / 3];
@@ -216,18 +225,13 @@ static SnStatus solve_stage(SnContext *context, SnStepper *s, const SnInputCurve
             }
         }
     }
-    SnViscosity viscosity = {0};
-    if (world->damping_stiffness > 0.0) {
-        viscosity = set_viscosity(s, 1.0 / tau, positions, s->centre);
-    }
+    set_damping(s, 1.0 / tau, positions, s->centre);
     SnObjective objective = {
-        .elements = &world->elements,
-        .rest = s->rest,
-        .elastic_scale = 1.0,
+        .inputs = s->inputs,
+        .scale = 1.0,
         .diagonal = s->diagonal,
         .targets = s->targets,
         .loads = s->loads,
-        .viscosity = viscosity.factor > 0.0 ? &viscosity : NULL,
     };
     SnNewtonSettings newton = {
         .max_rounds = s->settings.newton_rounds > 0 ? s->settings.newton_rounds : MAX_ROUNDS,
@@ -329,13 +333,16 @@ cleanup:
 static double stored_energy(SnStepper *s, const double *pose, const double *positions)
 {
     const SnWorld *world = s->world;
+    SnTermInput inputs[SN_TERMS_MOST] = {{0}};
     for (size_t v = 0; v < world->vertex_count; v++) {
         s->diagonal[v] = world->drive[v];
     }
+    for (size_t t = 0; t < world->term_count; t++) {
+        inputs[t].data = s->inputs[t].data;
+    }
     SnObjective objective = {
-        .elements = &world->elements,
-        .rest = s->rest,
-        .elastic_scale = 1.0,
+        .inputs = inputs,
+        .scale = 1.0,
         .diagonal = s->diagonal,
         .targets = pose,
     };

@@ -4,8 +4,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "math/batch3.h"
-#include "math/mat3.h"
+#include "energy/tet_batch.h"
 
 #include <math.h>
 #include <string.h>
@@ -114,50 +113,6 @@ typedef struct BetweenJob {
     double strength, *missing;
 } BetweenJob;
 
-/* The tets of one batch; lanes that are left over repeat the last tet. */
-typedef struct Batch {
-    size_t tet[SN_LANES];
-    int used;
-    SnLanes rest[9]; /* inverse rest matrix */
-} Batch;
-
-static inline void load_batch(const SnTetElements *elements, size_t begin, size_t end, Batch *batch)
-{
-    batch->used = end - begin < SN_LANES ? (int)(end - begin) : SN_LANES;
-    for (int lane = 0; lane < SN_LANES; lane++) {
-        batch->tet[lane] = begin + (size_t)(lane < batch->used ? lane : batch->used - 1);
-        for (size_t k = 0; k < 9; k++) {
-            batch->rest[k][lane] = elements->inverse_rest[k * elements->count + batch->tet[lane]];
-        }
-    }
-}
-
-/* out = a b, row-major. */
-static inline void multiply(const SnLanes a[9], const SnLanes b[9], SnLanes out[9])
-{
-    for (int i = 0; i < 3; i++) {
-        for (int j = 0; j < 3; j++) {
-            for (int lane = 0; lane < SN_LANES; lane++) {
-                out[3 * i + j][lane] = a[3 * i][lane] * b[j][lane] + a[3 * i + 1][lane] * b[3 + j][lane] +
-                                       a[3 * i + 2][lane] * b[6 + j][lane];
-            }
-        }
-    }
-}
-
-static inline void gradients(const SnTetMesh *mesh, const Batch *batch, const double *positions, SnLanes f[9])
-{
-    SnLanes edges[9];
-    for (int lane = 0; lane < SN_LANES; lane++) {
-        double one[9];
-        sn_mat3_edges(positions, mesh->tets + 4 * batch->tet[lane], one);
-        for (int k = 0; k < 9; k++) {
-            edges[k][lane] = one[k];
-        }
-    }
-    multiply((const SnLanes *)edges, (const SnLanes *)batch->rest, f);
-}
-
 /* How far a gradient of `from` can be trusted: 0 flat or inside out, 1 sound. Its inverse where it can at all, else the identity. */
 static inline void invert_sound(const SnLanes f[9], SnLanes inverse[9], SnLanes trust)
 {
@@ -203,13 +158,15 @@ SN_HOT static void decompose(void *data, size_t chunk, size_t begin, size_t end)
     size_t count = turns->elements->count;
     (void)chunk;
     for (size_t first = begin; first < end; first += SN_LANES) {
-        Batch batch;
+        SnTetBatch batch;
+        SnLanes rest[9];
         SnLanes from[9], to[9], inverse[9], trust, relative[9], rotation[9], stretch[6], turn[4];
-        load_batch(turns->elements, first, end, &batch);
-        gradients(turns->mesh, &batch, job->from, from);
-        gradients(turns->mesh, &batch, job->to, to);
+        sn_tet_batch_open(first, end, &batch);
+        sn_tet_batch_load(turns->elements->inverse_rest, count, &batch, rest);
+        sn_tet_batch_gradients(turns->mesh->tets, &batch, (const SnLanes *)rest, job->from, from);
+        sn_tet_batch_gradients(turns->mesh->tets, &batch, (const SnLanes *)rest, job->to, to);
         invert_sound((const SnLanes *)from, inverse, trust);
-        multiply((const SnLanes *)to, (const SnLanes *)inverse, relative);
+        sn_tet_batch_multiply((const SnLanes *)to, (const SnLanes *)inverse, relative);
         sn_batch3_polar((const SnLanes *)relative, rotation, stretch);
         quaternions((const SnLanes *)rotation, turn);
         for (int lane = 0; lane < batch.used; lane++) {
@@ -282,12 +239,14 @@ SN_HOT static void find_missing(void *data, size_t chunk, size_t begin, size_t e
     (void)chunk;
     for (size_t first = begin; first < end; first += SN_LANES) {
         static const int SYMMETRIC[9] = {0, 5, 4, 5, 1, 3, 4, 3, 2};
-        Batch batch;
+        SnTetBatch batch;
+        SnLanes rest[9];
         SnLanes from[9], to[9], start[9], inverse[9], trust, weight, rotation[9], stretch[9], turned[9], wished[9];
-        load_batch(turns->elements, first, end, &batch);
-        gradients(turns->mesh, &batch, job->from, from);
-        gradients(turns->mesh, &batch, job->to, to);
-        gradients(turns->mesh, &batch, job->start, start);
+        sn_tet_batch_open(first, end, &batch);
+        sn_tet_batch_load(turns->elements->inverse_rest, count, &batch, rest);
+        sn_tet_batch_gradients(turns->mesh->tets, &batch, (const SnLanes *)rest, job->from, from);
+        sn_tet_batch_gradients(turns->mesh->tets, &batch, (const SnLanes *)rest, job->to, to);
+        sn_tet_batch_gradients(turns->mesh->tets, &batch, (const SnLanes *)rest, job->start, start);
         invert_sound((const SnLanes *)from, inverse, trust);
         for (int lane = 0; lane < SN_LANES; lane++) {
             double one[9];
@@ -303,8 +262,8 @@ SN_HOT static void find_missing(void *data, size_t chunk, size_t begin, size_t e
                 stretch[k][lane] += weight[lane] * ((k % 4 == 0 ? 1.0 : 0.0) - stretch[k][lane]);
             }
         }
-        multiply((const SnLanes *)rotation, (const SnLanes *)stretch, turned);
-        multiply((const SnLanes *)turned, (const SnLanes *)from, wished);
+        sn_tet_batch_multiply((const SnLanes *)rotation, (const SnLanes *)stretch, turned);
+        sn_tet_batch_multiply((const SnLanes *)turned, (const SnLanes *)from, wished);
         for (int k = 0; k < 9; k++) {
             for (int lane = 0; lane < SN_LANES; lane++) {
                 double mixed = to[k][lane] + weight[lane] * (from[k][lane] - to[k][lane]);

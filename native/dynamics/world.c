@@ -16,39 +16,71 @@ cleanup:
     return status;
 }
 
-SnStatus sn_world_init(SnContext *context, const SnTetMesh *mesh, const SnEnergy *energy, const double *young, double poisson,
-                       const double *mass, const unsigned char *fixed, SnWorld *world)
+SnWorldDef sn_world_def_default(void)
+{
+    return (SnWorldDef){.energy = &sn_energy_neo_hookean, .poisson = 0.4};
+}
+
+/* The tets that have a free vertex. */
+static SnStatus init_tets(SnContext *context, const SnWorldDef *def, SnWorld *world)
 {
     SnStatus status = SN_OK;
-    size_t vertices = mesh->vertex_count;
-    memset(world, 0, sizeof *world);
-    world->vertex_count = vertices;
+    const SnTetMesh *mesh = def->mesh;
     SN_TRY_NEW(context, world->tets, 4 * mesh->tet_count, int32_t);
     SN_TRY_NEW(context, world->source_tets, mesh->tet_count, int32_t);
+    for (size_t e = 0; e < mesh->tet_count; e++) {
+        const int32_t *tet = mesh->tets + 4 * e;
+        if (world->fixed[tet[0]] && world->fixed[tet[1]] && world->fixed[tet[2]] && world->fixed[tet[3]]) {
+            continue;
+        }
+        memcpy(world->tets + 4 * world->tet_count, tet, 4 * sizeof *tet);
+        world->source_tets[world->tet_count++] = (int32_t)e;
+    }
+    SnTetMesh moving = {mesh->vertex_count, world->tet_count, mesh->positions, world->tets};
+    SN_TRY(sn_tet_elements_init(context, &moving, def->energy, world->elements));
+    for (size_t e = 0; e < world->tet_count; e++) {
+        sn_tet_elements_set_material(world->elements, e, def->young[world->source_tets[e]], def->poisson);
+    }
+    world->terms[world->term_count++] = sn_tet_elements_term(world->elements);
+cleanup:
+    return status;
+}
+
+SnStatus sn_world_init(SnContext *context, const SnWorldDef *def, SnWorld *world)
+{
+    SnStatus status = SN_OK;
+    size_t vertices = def->vertex_count;
+    SnStencils stencils[SN_TERMS_MOST];
+    memset(world, 0, sizeof *world);
+    world->vertex_count = vertices;
+    if (def->term_count + (def->mesh != NULL) > SN_TERMS_MOST) {
+        status = sn_context_fail(context, SN_BAD_INPUT, "More than %d kinds of energy act at once: simulate fewer setups together.",
+                                 SN_TERMS_MOST);
+        goto cleanup;
+    }
+    SN_TRY_NEW(context, world->elements, 1, SnTetElements);
     SN_TRY_NEW(context, world->fixed, vertices, unsigned char);
     SN_TRY_NEW(context, world->mass, vertices, double);
     SN_TRY_NEW(context, world->drive, vertices, double);
     SN_TRY_NEW(context, world->acceleration, 3 * vertices, double);
     SN_TRY(new_ones(context, vertices, &world->damping_scale));
     SN_TRY(new_ones(context, vertices, &world->keep_scale));
-    memcpy(world->fixed, fixed, vertices);
-    memcpy(world->mass, mass, vertices * sizeof *mass);
-    for (size_t e = 0; e < mesh->tet_count; e++) {
-        const int32_t *tet = mesh->tets + 4 * e;
-        if (fixed[tet[0]] && fixed[tet[1]] && fixed[tet[2]] && fixed[tet[3]]) {
-            continue;
-        }
-        memcpy(world->tets + 4 * world->tet_count, tet, 4 * sizeof *tet);
-        world->source_tets[world->tet_count++] = (int32_t)e;
+    memcpy(world->mass, def->mass, vertices * sizeof *def->mass);
+    if (def->fixed != NULL) {
+        memcpy(world->fixed, def->fixed, vertices);
+    }
+    if (def->mesh != NULL) {
+        SN_TRY(init_tets(context, def, world));
     }
     SN_TRY(new_ones(context, world->tet_count, &world->tet_damping_scale));
     SN_TRY(new_ones(context, world->tet_count, &world->tet_keep_scale));
-    SnTetMesh moving = {vertices, world->tet_count, mesh->positions, world->tets};
-    SN_TRY(sn_tet_elements_init(context, &moving, energy, &world->elements));
-    for (size_t e = 0; e < world->tet_count; e++) {
-        sn_tet_elements_set_material(&world->elements, e, young[world->source_tets[e]], poisson);
+    for (size_t t = 0; t < def->term_count; t++) {
+        world->terms[world->term_count++] = def->terms[t];
     }
-    SN_TRY(sn_assembly_init(context, vertices, world->tet_count, world->tets, fixed, &world->assembly));
+    for (size_t t = 0; t < world->term_count; t++) {
+        stencils[t] = world->terms[t].stencils;
+    }
+    SN_TRY(sn_assembly_init(context, vertices, world->term_count, stencils, world->fixed, &world->assembly));
 cleanup:
     if (status != SN_OK) {
         sn_world_clear(world);
@@ -60,7 +92,10 @@ void sn_world_clear(SnWorld *world)
 {
     sn_release(world->tets);
     sn_release(world->source_tets);
-    sn_tet_elements_clear(&world->elements);
+    if (world->elements != NULL) {
+        sn_tet_elements_clear(world->elements);
+    }
+    sn_release(world->elements);
     sn_assembly_clear(&world->assembly);
     sn_averages_clear(&world->averages);
     sn_release(world->fixed);

@@ -4,13 +4,16 @@
 #define SN_DYNAMICS_WORLD_H
 
 #include "dynamics/averages.h"
+#include "energy/tet_elements.h"
 
 typedef struct SnWorld {
     size_t vertex_count;
     size_t tet_count;        /* tets with a free vertex; the others cannot move by themselves and are left out */
     int32_t *tets;           /* tet_count x 4; owned */
     int32_t *source_tets;    /* tet_count: index in the mesh; owned */
-    SnTetElements elements;
+    SnTetElements *elements; /* owned */
+    size_t term_count;
+    SnTerm terms[SN_TERMS_MOST]; /* the tets first, where there are any */
     SnAssembly assembly;
     unsigned char *fixed; /* vertex_count: it is where the input has it, no unknown; owned */
     double *mass;            /* vertex_count, kg; owned */
@@ -26,10 +29,24 @@ typedef struct SnWorld {
     double *tet_damping_scale, *tet_keep_scale; /* tet_count */
 } SnWorld;
 
-/* Materials (Young's modulus per mesh tet, Pa) and masses (vertex_count, kg) are copied; drive, gravity, outer
-   forces, damping and Keep Pose start at zero and may be set between steps. The mesh must outlive the world. */
-SnStatus sn_world_init(SnContext *context, const SnTetMesh *mesh, const SnEnergy *energy, const double *young, double poisson,
-                       const double *mass, const unsigned char *fixed, SnWorld *world);
+/* What a world is made of, to start from sn_world_def_default. Arrays are copied. */
+typedef struct SnWorldDef {
+    size_t vertex_count;
+    const double *mass;         /* vertex_count, kg */
+    const unsigned char *fixed; /* vertex_count; null: none */
+    /* Tets over the first vertices; no mesh: none. */
+    const SnTetMesh *mesh;
+    const SnEnergy *energy;
+    const double *young;        /* tets of the mesh, Pa */
+    double poisson;
+    /* Further energies, whose elements must outlive the world. */
+    size_t term_count;
+    const SnTerm *terms;
+} SnWorldDef;
+SnWorldDef sn_world_def_default(void); /* stable neo-Hookean, Poisson's ratio 0.4 */
+
+/* Drive, gravity, outer forces, damping and Keep Pose start at zero and may be set between steps. */
+SnStatus sn_world_init(SnContext *context, const SnWorldDef *def, SnWorld *world);
 void sn_world_clear(SnWorld *world);
 
 /* A quarter of each tet's mass at each of its corners. `scale` (tets) multiplies the density; null is 1 everywhere. */

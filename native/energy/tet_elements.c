@@ -7,13 +7,13 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "math/mat3.h"
+#include "energy/tet_batch.h"
 
 #include <math.h>
 #include <stdatomic.h>
 #include <string.h>
 
-#define CHUNK ((size_t)512) /* a multiple of SN_LANES */
+#define CHUNK SN_TERM_CHUNK /* a multiple of SN_LANES */
 #define STRETCH_MIN 0.3
 #define STRETCH_MAX 3.0
 
@@ -67,54 +67,23 @@ void sn_tet_elements_set_material(SnTetElements *elements, size_t tet, double yo
     elements->lambda[tet] = young * poisson / ((1.0 + poisson) * (1.0 - 2.0 * poisson));
 }
 
-/* The tets of one batch; the last batch repeats its last tet in the lanes that are left over. */
 typedef struct Batch {
-    size_t tet[SN_LANES];
-    int used;
+    SnTetBatch lanes;
     SnLanes b[9]; /* inverse rest matrix */
     SnLanes f[9]; /* deformation gradient */
     SnLanes mu, lambda;
 } Batch;
 
-/* The nine components of a batch's tets, from an array 9 x count. */
-INLINE void load_components(const double *from, size_t count, const Batch *batch, SnLanes out[9])
-{
-    for (size_t k = 0; k < 9; k++) {
-        if (batch->used == SN_LANES) {
-            memcpy(out[k], from + k * count + batch->tet[0], sizeof out[k]);
-            continue;
-        }
-        for (int lane = 0; lane < SN_LANES; lane++) {
-            out[k][lane] = from[k * count + batch->tet[lane]];
-        }
-    }
-}
-
 INLINE void load_batch(const SnTetElements *elements, const double *rest, const double *positions, size_t begin, size_t end,
                               Batch *batch)
 {
-    batch->used = end - begin < SN_LANES ? (int)(end - begin) : SN_LANES;
+    sn_tet_batch_open(begin, end, &batch->lanes);
     for (int lane = 0; lane < SN_LANES; lane++) {
-        size_t e = begin + (size_t)(lane < batch->used ? lane : batch->used - 1);
-        double edges[9];
-        batch->tet[lane] = e;
-        batch->mu[lane] = elements->mu[e];
-        batch->lambda[lane] = elements->lambda[e];
-        sn_mat3_edges(positions, elements->tets + 4 * e, edges);
-        for (int k = 0; k < 9; k++) {
-            batch->f[k][lane] = edges[k]; /* edges for now */
-        }
+        batch->mu[lane] = elements->mu[batch->lanes.tet[lane]];
+        batch->lambda[lane] = elements->lambda[batch->lanes.tet[lane]];
     }
-    load_components(rest, elements->count, batch, batch->b);
-    for (int row = 0; row < 3; row++) {
-        for (int lane = 0; lane < SN_LANES; lane++) {
-            double x = batch->f[3 * row][lane], y = batch->f[3 * row + 1][lane], z = batch->f[3 * row + 2][lane];
-            for (int column = 0; column < 3; column++) {
-                batch->f[3 * row + column][lane] =
-                    x * batch->b[column][lane] + y * batch->b[3 + column][lane] + z * batch->b[6 + column][lane];
-            }
-        }
-    }
+    sn_tet_batch_load(rest, elements->count, &batch->lanes, batch->b);
+    sn_tet_batch_gradients(elements->tets, &batch->lanes, (const SnLanes *)batch->b, positions, batch->f);
 }
 
 /* Density of the energy and, with `stress`, its derivative by F: straight from F where the energy can, else by its stretches. */
@@ -143,7 +112,7 @@ INLINE void batch_stress(const SnEnergy *energy, const Batch *batch, SnLanes den
 INLINE void damping_moduli(const SnViscosity *viscosity, const Batch *batch, SnLanes mu, SnLanes lambda)
 {
     for (int lane = 0; lane < SN_LANES; lane++) {
-        double factor = viscosity->factor * (viscosity->scale != NULL ? viscosity->scale[batch->tet[lane]] : 1.0);
+        double factor = viscosity->factor * (viscosity->scale != NULL ? viscosity->scale[batch->lanes.tet[lane]] : 1.0);
         mu[lane] = factor * batch->mu[lane];
         lambda[lane] = factor * batch->lambda[lane];
     }
@@ -153,8 +122,8 @@ INLINE void damping_moduli(const SnViscosity *viscosity, const Batch *batch, SnL
 INLINE void add_damping_stress(const SnViscosity *viscosity, size_t count, const Batch *batch, SnLanes density, SnLanes stress[9])
 {
     SnLanes r[9], c[9], mu, lambda;
-    load_components(viscosity->rotations, count, batch, r);
-    load_components(viscosity->centre, count, batch, c);
+    sn_tet_batch_load(viscosity->rotations, count, &batch->lanes, r);
+    sn_tet_batch_load(viscosity->centre, count, &batch->lanes, c);
     damping_moduli(viscosity, batch, mu, lambda);
     for (int i = 0; i < SN_LANES; i++) {
         double m[9], e[6];
@@ -203,9 +172,9 @@ SN_HOT static void sum_energy(void *data, size_t chunk, size_t begin, size_t end
             add_damping_stress(job->viscosity, job->elements->count, &batch, density, stress);
         }
         for (int lane = 0; lane < SN_LANES; lane++) {
-            volume[lane] = volumes[batch.tet[lane]];
+            volume[lane] = volumes[batch.lanes.tet[lane]];
         }
-        for (int lane = 0; lane < batch.used; lane++) {
+        for (int lane = 0; lane < batch.lanes.used; lane++) {
             sum += density[lane] * volume[lane];
         }
         if (job->gradients == NULL) {
@@ -225,8 +194,8 @@ SN_HOT static void sum_energy(void *data, size_t chunk, size_t begin, size_t end
                 gradient[9 + row][lane] = three;
             }
         }
-        for (int lane = 0; lane < batch.used; lane++) {
-            double *out = job->gradients + 12 * batch.tet[lane];
+        for (int lane = 0; lane < batch.lanes.used; lane++) {
+            double *out = job->gradients + 12 * batch.lanes.tet[lane];
             for (int k = 0; k < 12; k++) {
                 out[k] = gradient[k][lane];
             }
@@ -341,7 +310,7 @@ static const int FIRST_BLOCK[3] = {1, 3, 6};
 INLINE void add_damping_blocks(const SnViscosity *viscosity, size_t count, const Batch *batch, SnLanes blocks[SN_TET_BLOCKS][9])
 {
     SnLanes r[9], mu, lambda;
-    load_components(viscosity->rotations, count, batch, r);
+    sn_tet_batch_load(viscosity->rotations, count, &batch->lanes, r);
     damping_moduli(viscosity, batch, mu, lambda);
     for (int lane = 0; lane < SN_LANES; lane++) {
         double g[3][3];
@@ -416,9 +385,9 @@ SN_HOT static void compute_derivatives(void *data, size_t chunk, size_t begin, s
         job->elements->energy->derivatives((const SnLanes *)sigma, batch.mu, batch.lambda, &d);
         rotate_gradients(&batch, (const SnLanes *)v, c);
         batch_gradients((const SnLanes *)u, (const SnLanes(*)[3])c, (const SnLanes *)d.stress, gradient);
-        for (int lane = 0; lane < batch.used && job->gradients != NULL; lane++) {
-            double volume = job->elements->volume[batch.tet[lane]];
-            double *out = job->gradients + 12 * batch.tet[lane];
+        for (int lane = 0; lane < batch.lanes.used && job->gradients != NULL; lane++) {
+            double volume = job->elements->volume[batch.lanes.tet[lane]];
+            double *out = job->gradients + 12 * batch.lanes.tet[lane];
             for (int k = 0; k < 12; k++) {
                 out[k] = volume * gradient[k / 3][k % 3][lane];
             }
@@ -439,9 +408,9 @@ SN_HOT static void compute_derivatives(void *data, size_t chunk, size_t begin, s
             add_damping_blocks(job->viscosity, job->elements->count, &batch, blocks);
         }
         complete_blocks(blocks);
-        for (int lane = 0; lane < batch.used; lane++) {
-            double volume = job->elements->volume[batch.tet[lane]];
-            double *out = job->stiffness + SN_TET_STIFFNESS * batch.tet[lane];
+        for (int lane = 0; lane < batch.lanes.used; lane++) {
+            double volume = job->elements->volume[batch.lanes.tet[lane]];
+            double *out = job->stiffness + SN_TET_STIFFNESS * batch.lanes.tet[lane];
             for (int k = 0; k < SN_TET_STIFFNESS; k++) {
                 out[k] = volume * blocks[k / 9][k % 9][lane];
             }
@@ -488,7 +457,7 @@ SN_HOT static void compute_gradients(void *data, size_t chunk, size_t begin, siz
         }
         for (size_t k = 0; k < 9; k++) {
             memcpy(job->out + k * job->elements->count + start, job->rotations_alone ? rotation[k] : batch.f[k],
-                   (size_t)batch.used * sizeof(double));
+                   (size_t)batch.lanes.used * sizeof(double));
         }
     }
 }
@@ -586,19 +555,19 @@ SN_HOT static void follow_pose(void *data, size_t chunk, size_t begin, size_t en
         SnLanes keep, inverse[9], outside = {0.0};
         load_batch(job->elements, job->elements->inverse_rest, job->pose, start, end, &batch);
         for (int lane = 0; lane < SN_LANES; lane++) {
-            keep[lane] = job->keep * job->keep_scale[batch.tet[lane]];
+            keep[lane] = job->keep * job->keep_scale[batch.lanes.tet[lane]];
         }
         if (!unclamped_inverse(&batch, keep, inverse)) {
             clamped_inverse(&batch, keep, inverse, outside);
         }
-        for (int lane = 0; lane < batch.used; lane++) {
+        for (int lane = 0; lane < batch.lanes.used; lane++) {
             clamped += outside[lane] > 0.0;
-            job->left_over[batch.tet[lane]] = outside[lane] * keep[lane];
+            job->left_over[batch.lanes.tet[lane]] = outside[lane] * keep[lane];
         }
         for (int k = 0; k < 9; k++) {
             int i = 3 * (k / 3), j = k % 3;
-            for (int lane = 0; lane < batch.used; lane++) {
-                job->rest[(size_t)k * count + batch.tet[lane]] = batch.b[i][lane] * inverse[j][lane] +
+            for (int lane = 0; lane < batch.lanes.used; lane++) {
+                job->rest[(size_t)k * count + batch.lanes.tet[lane]] = batch.b[i][lane] * inverse[j][lane] +
                                                                  batch.b[i + 1][lane] * inverse[3 + j][lane] +
                                                                  batch.b[i + 2][lane] * inverse[6 + j][lane];
             }
@@ -627,4 +596,75 @@ size_t sn_tet_elements_inverted(const SnTetElements *elements, const double *pos
         *smallest = fmin(*smallest, determinant);
     }
     return inverted;
+}
+
+/* The elements with what a stage changes of them, and its damping (null: none); the arrays are read alone. */
+typedef struct StageElements {
+    SnTetElements elements;
+    const double *rest;
+    SnViscosity viscosity;
+    const SnViscosity *damping;
+} StageElements;
+
+static void apply_input(const SnTetElements *elements, const SnTermInput *input, StageElements *stage)
+{
+    static const SnTetInput AS_BUILT;
+    const SnTetInput *own = input->data ? input->data : &AS_BUILT;
+    stage->elements = *elements;
+    stage->rest = own->rest ? own->rest : elements->inverse_rest;
+    stage->elements.volume = own->volume ? (double *)own->volume : elements->volume;
+    stage->elements.mu = own->mu ? (double *)own->mu : elements->mu;
+    stage->elements.lambda = own->lambda ? (double *)own->lambda : elements->lambda;
+    stage->viscosity = (SnViscosity){input->damping.factor, input->damping.scale, input->damping.shape,
+                                     input->damping.shape ? input->damping.shape + 9 * elements->count : NULL};
+    stage->damping = input->damping.factor > 0.0 ? &stage->viscosity : NULL;
+}
+
+static double term_value(const void *elements, const SnTermInput *input, const double *positions, double *partial, double *gradients)
+{
+    StageElements stage;
+    apply_input(elements, input, &stage);
+    return sn_tet_elements_damped_energy(&stage.elements, stage.rest, stage.damping, positions, partial, gradients);
+}
+
+static void term_stiffness(const void *elements, const SnTermInput *input, const double *positions, double *blocks)
+{
+    StageElements stage;
+    apply_input(elements, input, &stage);
+    sn_tet_elements_damped_stiffness(&stage.elements, stage.rest, stage.damping, positions, blocks);
+}
+
+static void term_damp(const void *elements, const SnTermInput *input, const double *like, const double *centre, double *shape)
+{
+    StageElements stage;
+    apply_input(elements, input, &stage);
+    sn_tet_elements_rotations(&stage.elements, stage.rest, like, shape);
+    sn_tet_elements_gradients(&stage.elements, stage.rest, centre, shape + 9 * stage.elements.count);
+}
+
+static double term_rounding(const void *data)
+{
+    const SnTetElements *elements = data;
+    double sum = 0.0;
+    for (size_t e = 0; e < elements->count; e++) {
+        sum += 1e-16 * (2.0 * elements->mu[e] + elements->lambda[e]) * elements->volume[e];
+    }
+    return sum;
+}
+
+static const SnTermKind TETS = {
+    .name = "tets",
+    .corners = 4,
+    .damping_size = 18,
+    .round_work = 400.0,
+    .hessian_work = 2000.0,
+    .value = term_value,
+    .stiffness = term_stiffness,
+    .damp = term_damp,
+    .rounding = term_rounding,
+};
+
+SnTerm sn_tet_elements_term(const SnTetElements *elements)
+{
+    return (SnTerm){&TETS, elements, {elements->count, TETS.corners, elements->tets}};
 }

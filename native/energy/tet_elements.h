@@ -4,6 +4,7 @@
 
 #include "base/context.h"
 #include "energy/energy.h"
+#include "energy/term.h"
 #include "mesh/tet_mesh.h"
 
 /* Stiffness blocks of a tet: (0,0) (1,0) (1,1) (2,0) (2,1) (2,2) (3,0) (3,1) (3,2) (3,3), each 3x3 row-major. */
@@ -26,6 +27,14 @@ void sn_tet_elements_clear(SnTetElements *elements);
 /* Lamé parameters of one tet from Young's modulus (Pa) and Poisson's ratio. */
 void sn_tet_elements_set_material(SnTetElements *elements, size_t tet, double young, double poisson);
 
+/* The first kind of term (energy/term.h), and what changes from stage to stage of it; null is as built. Not owned. */
+typedef struct SnTetInput {
+    const double *rest;        /* 9 x count: inverse rest matrices */
+    const double *volume;      /* count, m³ */
+    const double *mu, *lambda; /* count, Pa */
+} SnTetInput;
+SnTerm sn_tet_elements_term(const SnTetElements *elements);
+
 /* `rest`: 9 x count, the inverse rest matrices of this step (elements->inverse_rest, or those of
    sn_tet_elements_pose_rest). Positions are vertex_count x 3. Sums run in fixed chunks: same bits on any number of threads. */
 
@@ -36,9 +45,8 @@ double sn_tet_elements_energy_gradient(const SnTetElements *elements, const doub
                                        double *gradients);
 size_t sn_tet_elements_partial_count(const SnTetElements *elements);
 
-/* Internal damping: a tet resists the rate of its strain with `factor` times the elasticity of small strains, in axes that turn with
-   it. So the damping matrix is factor K at rest and turns with the body, swings of any size decay alike, and no rotation is resisted.
-   As a potential of positions x it is the elastic energy of the strain sym(Rᵀ (F(x) - C)). Not owned. */
+/* Internal damping (SnDamping) of tets: the damping matrix is factor K at rest and turns with the body, so swings of any size decay
+   alike. As a potential of positions x it is the elastic energy of the strain sym(Rᵀ (F(x) - C)). Not owned. */
 typedef struct SnViscosity {
     double factor;
     const double *scale;     /* count: of the factor in each tet; null: 1 */

@@ -11,20 +11,33 @@ static int compare_keys(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
+/* Room for the keys of all lists with repetitions: each pair of corners, and the diagonal. */
+static size_t count_keys(size_t list_count, const SnStencils *lists, size_t size)
+{
+    size_t count = size;
+    for (size_t t = 0; t < list_count; t++) {
+        count += lists[t].count * (size_t)(lists[t].corners * (lists[t].corners - 1) / 2);
+    }
+    return count;
+}
+
 /* Sorted unique keys column * size + row of all lower blocks. Returns how many. */
-static size_t collect_keys(size_t count, const int32_t *elements, const int32_t *unknown, size_t size, int64_t *keys)
+static size_t collect_keys(size_t list_count, const SnStencils *lists, const int32_t *unknown, size_t size, int64_t *keys)
 {
     size_t filled = 0;
     for (size_t i = 0; i < size; i++) {
         keys[filled++] = (int64_t)(i * size + i);
     }
-    for (size_t e = 0; e < count; e++) {
-        for (int a = 0; a < 4; a++) {
-            for (int b = a + 1; b < 4; b++) {
-                int64_t i = unknown[elements[4 * e + (size_t)a]], j = unknown[elements[4 * e + (size_t)b]];
-                if (i >= 0 && j >= 0) {
-                    int64_t row = i > j ? i : j, column = i > j ? j : i;
-                    keys[filled++] = column * (int64_t)size + row;
+    for (const SnStencils *list = lists; list < lists + list_count; list++) {
+        for (size_t e = 0; e < list->count; e++) {
+            const int32_t *corners = list->vertices + e * (size_t)list->corners;
+            for (int a = 0; a < list->corners; a++) {
+                for (int b = a + 1; b < list->corners; b++) {
+                    int64_t i = unknown[corners[a]], j = unknown[corners[b]];
+                    if (i >= 0 && j >= 0) {
+                        int64_t row = i > j ? i : j, column = i > j ? j : i;
+                        keys[filled++] = column * (int64_t)size + row;
+                    }
                 }
             }
         }
@@ -56,15 +69,15 @@ static void fill_scalar_columns(SnBlockPattern *pattern)
     pattern->value_start[3 * pattern->size] = next;
 }
 
-SnStatus sn_block_pattern_init(SnContext *context, size_t count, const int32_t *elements, const int32_t *unknown,
+SnStatus sn_block_pattern_init(SnContext *context, size_t list_count, const SnStencils *lists, const int32_t *unknown,
                                size_t size, SnBlockPattern *pattern)
 {
     SnStatus status = SN_OK;
     int64_t *keys = NULL;
     memset(pattern, 0, sizeof *pattern);
     pattern->size = size;
-    SN_TRY_NEW(context, keys, size + 6 * count, int64_t);
-    size_t blocks = collect_keys(count, elements, unknown, size, keys);
+    SN_TRY_NEW(context, keys, count_keys(list_count, lists, size), int64_t);
+    size_t blocks = collect_keys(list_count, lists, unknown, size, keys);
     if (blocks > INT32_MAX / 9) {
         status = sn_context_fail(context, SN_BAD_INPUT, "The cage is too large to solve: lower the resolution.");
         goto cleanup;

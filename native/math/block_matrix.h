@@ -18,9 +18,16 @@ typedef struct SnBlockPattern {
     int32_t *value_rows;   /* value_count: scalar row of each value; owned */
 } SnBlockPattern;
 
-/* `elements`: count x 4 vertex indices; `unknown[v]`: index of the unknown of vertex v, or -1 when it is eliminated.
+/* Elements of one shape: what each of them couples. */
+typedef struct SnStencils {
+    size_t count;
+    int corners;             /* of each */
+    const int32_t *vertices; /* count x corners; not owned */
+} SnStencils;
+
+/* `lists`: list_count lists of elements; `unknown[v]`: index of the unknown of vertex v, or -1 when it is eliminated.
    Two unknowns of one element get a block. `size` unknowns in all. */
-SnStatus sn_block_pattern_init(SnContext *context, size_t count, const int32_t *elements, const int32_t *unknown,
+SnStatus sn_block_pattern_init(SnContext *context, size_t list_count, const SnStencils *lists, const int32_t *unknown,
                                size_t size, SnBlockPattern *pattern);
 void sn_block_pattern_clear(SnBlockPattern *pattern);
 

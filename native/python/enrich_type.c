@@ -166,7 +166,7 @@ static PyObject *enrich_advance(PyObject *object, PyObject *arguments)
             Py_BEGIN_ALLOW_THREADS
             sn_enrich_push(self->enrich, acceleration);
             status = sn_enrich_advance(&context, self->enrich, &curve, &state, &report, &repaired);
-            inverted = sn_tet_elements_inverted(&sn_enrich_world(self->enrich)->elements, state.positions, &smallest);
+            inverted = sn_tet_elements_inverted(sn_enrich_world(self->enrich)->elements, state.positions, &smallest);
             Py_END_ALLOW_THREADS
             if (sn_errors_check(status, &context) == 0) {
                 result = Py_BuildValue("iiinn", report.rounds, report.unconverged, report.fallbacks, (Py_ssize_t)inverted,

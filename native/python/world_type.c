@@ -45,7 +45,14 @@ static SnStatus fill_world(SnContext *context, const SnBuffer *vertices, const S
         held[v] = ((const int32_t *)fixed->view.buf)[v] != 0;
     }
     sn_world_lumped_mass(&self->mesh, density, NULL, mass);
-    SN_TRY(sn_world_init(context, &self->mesh, energy, moduli, poisson, mass, held, &self->world));
+    SnWorldDef def = {.vertex_count = self->mesh.vertex_count,
+                      .mass = mass,
+                      .fixed = held,
+                      .mesh = &self->mesh,
+                      .energy = energy,
+                      .young = moduli,
+                      .poisson = poisson};
+    SN_TRY(sn_world_init(context, &def, &self->world));
 cleanup:
     sn_release(moduli);
     sn_release(mass);
@@ -96,9 +103,9 @@ static SnStatus evaluate(SnContext *context, const SnWorld *world, const double 
 {
     SnStatus status = SN_OK;
     double *partial = NULL;
-    SN_TRY_NEW(context, partial, sn_tet_elements_partial_count(&world->elements), double);
-    *energy = sn_tet_elements_energy(&world->elements, world->elements.inverse_rest, positions, partial);
-    sn_tet_elements_derivatives(&world->elements, world->elements.inverse_rest, positions, gradients, stiffness);
+    SN_TRY_NEW(context, partial, sn_tet_elements_partial_count(world->elements), double);
+    *energy = sn_tet_elements_energy(world->elements, world->elements->inverse_rest, positions, partial);
+    sn_tet_elements_derivatives(world->elements, world->elements->inverse_rest, positions, gradients, stiffness);
 cleanup:
     sn_release(partial);
     return status;

@@ -97,7 +97,9 @@ static inline Scene scene_from(SnContext *context, SnTetMesh mesh, int held, dou
         moduli[e] = young;
     }
     sn_world_lumped_mass(&mesh, 1000.0, NULL, scene.mass);
-    CHECK(sn_world_init(context, &mesh, energy, moduli, 0.3, scene.mass, scene.fixed, &scene.world) == SN_OK);
+    SnWorldDef def = {.vertex_count = mesh.vertex_count, .mass = scene.mass, .fixed = scene.fixed, .mesh = &mesh, .energy = energy,
+                      .young = moduli, .poisson = 0.3};
+    CHECK(sn_world_init(context, &def, &scene.world) == SN_OK);
     sn_release(moduli);
     return scene;
 }

@@ -115,14 +115,12 @@ static void minimum_is_free_of_slopes_that_keep_the_averages(void)
             diagonal[k / 3] = 0.1;
             loads[k] = scene.mass[k / 3] * 20.0 * scene_signed(&random);
         }
-        SnObjective objective = {.elements = &scene.world.elements,
-                                 .rest = scene.world.elements.inverse_rest,
-                                 .elastic_scale = 1.0,
+        SnObjective objective = {.scale = 1.0,
                                  .diagonal = diagonal,
                                  .targets = scene.mesh.positions,
                                  .loads = loads};
         const SnNewtonSettings settings = {.max_rounds = 100, .step_tolerance = 1e-10};
-        CHECK(sn_newton_create(&context, &scene.world.elements, &scene.world.assembly, &newton) == SN_OK);
+        CHECK(sn_newton_create(&context, scene.world.term_count, scene.world.terms, &scene.world.assembly, &newton) == SN_OK);
         CHECK(sn_newton_constrain(&context, newton, averages) == SN_OK);
         CHECK(sn_newton_minimise(&context, newton, &objective, &settings, x, &report) == SN_OK);
         CHECK(report.converged && report.rounds < 40);

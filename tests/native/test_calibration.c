@@ -64,7 +64,9 @@ static void frequencies(Result *r, int count, double *found)
     for (size_t e = 0; e < r->mesh.tet_count; e++) {
         young[e] = omega * omega / r->unit[e];
     }
-    CHECK(sn_world_init(&r->context, &r->mesh, &sn_energy_neo_hookean, young, POISSON, r->mass, r->followed, &world) == SN_OK);
+    SnWorldDef def = {.vertex_count = r->mesh.vertex_count, .mass = r->mass, .fixed = r->followed, .mesh = &r->mesh,
+                      .energy = &sn_energy_neo_hookean, .young = young, .poisson = POISSON};
+    CHECK(sn_world_init(&r->context, &def, &world) == SN_OK);
     CHECK(sn_modes_find(&r->context, &world, r->mesh.positions, count, found, NULL) == SN_OK);
     for (int k = 0; k < count; k++) {
         found[k] = sqrt(found[k]) / (2.0 * SCENE_PI);

@@ -71,7 +71,7 @@ static void hanging_bar_rests_in_equilibrium(void)
     sn_statics_weight(world, loads);
     CHECK(sn_statics_solve(&context, world, loads, &settings, x, &report) == SN_OK);
     CHECK(report.converged && report.rounds > 0);
-    sn_tet_elements_derivatives(&world->elements, world->elements.inverse_rest, x, gradients, NULL);
+    sn_tet_elements_derivatives(world->elements, world->elements->inverse_rest, x, gradients, NULL);
     sn_assembly_gather_gradient(&world->assembly, gradients, gradient);
     double left = 0.0, longer = 0.0;
     for (size_t k = 0; k < scene.n; k++) {

@@ -25,14 +25,12 @@ static void problem_init(SnContext *context, const SnEnergy *energy, double grav
         p->loads[3 * v + 2] = -gravity * p->scene.mass[v];
     }
     p->objective = (SnObjective){
-        .elements = &p->scene.world.elements,
-        .rest = p->scene.world.elements.inverse_rest,
-        .elastic_scale = 1.0,
+        .scale = 1.0,
         .diagonal = p->diagonal,
         .targets = p->scene.mesh.positions,
         .loads = p->loads,
     };
-    CHECK(sn_newton_create(context, &p->scene.world.elements, &p->scene.world.assembly, &p->newton) == SN_OK);
+    CHECK(sn_newton_create(context, p->scene.world.term_count, p->scene.world.terms, &p->scene.world.assembly, &p->newton) == SN_OK);
 }
 
 static void problem_clear(Problem *p)
@@ -147,7 +145,7 @@ static void kept_factor_finds_the_same_minimum(void)
         for (size_t k = 0; k < p.scene.n; k++) {
             p.loads[k] *= 1.02;
         }
-        CHECK(sn_newton_create(&context, &p.scene.world.elements, &p.scene.world.assembly, &other) == SN_OK);
+        CHECK(sn_newton_create(&context, p.scene.world.term_count, p.scene.world.terms, &p.scene.world.assembly, &other) == SN_OK);
         CHECK(sn_newton_minimise(&context, p.newton, &p.objective, &TIGHT, kept, &with_kept) == SN_OK);
         CHECK(sn_newton_minimise(&context, other, &p.objective, &TIGHT, fresh, &with_fresh) == SN_OK);
         CHECK(with_kept.converged && with_fresh.converged);
@@ -178,7 +176,7 @@ static void forgetting_gives_the_bits_of_a_new_solver(void)
     }
     sn_newton_forget(p.newton);
     CHECK(sn_newton_minimise(&context, p.newton, &p.objective, &loose, first, &report) == SN_OK);
-    CHECK(sn_newton_create(&context, &p.scene.world.elements, &p.scene.world.assembly, &other) == SN_OK);
+    CHECK(sn_newton_create(&context, p.scene.world.term_count, p.scene.world.terms, &p.scene.world.assembly, &other) == SN_OK);
     CHECK(sn_newton_minimise(&context, other, &p.objective, &loose, second, &report) == SN_OK);
     CHECK(scene_same_bits(first, second, p.scene.n));
     sn_newton_destroy(other);
@@ -197,7 +195,7 @@ static void one_full_step_solves_a_quadratic_problem(void)
     problem_init(&context, &sn_energy_neo_hookean, 3.0, &p);
     double *matrix = scene_stiffness(&context, &p.scene, p.scene.mesh.positions);
     double *x = scene_copy(&context, p.scene.mesh.positions, p.scene.n);
-    p.objective.elastic_scale = 0.0;
+    p.objective.scale = 0.0;
     p.objective.matrix = matrix;
     p.objective.centre = p.scene.mesh.positions;
     double start = slope(&p, x);
@@ -239,10 +237,11 @@ static void nothing_free_is_solved_at_once(void)
     double *x = scene_copy(&context, mesh.positions, 3 * mesh.vertex_count), zeros[8] = {0};
     const unsigned char fixed[8] = {1, 1, 1, 1, 1, 1, 1, 1};
     CHECK(sn_tet_elements_init(&context, &mesh, &sn_energy_stvk, &elements) == SN_OK);
-    CHECK(sn_assembly_init(&context, 8, mesh.tet_count, mesh.tets, fixed, &assembly) == SN_OK);
-    CHECK(sn_newton_create(&context, &elements, &assembly, &newton) == SN_OK);
+    SnTerm term = sn_tet_elements_term(&elements);
+    CHECK(sn_assembly_init(&context, 8, 1, &term.stencils, fixed, &assembly) == SN_OK);
+    CHECK(sn_newton_create(&context, 1, &term, &assembly, &newton) == SN_OK);
     SnObjective objective = {
-        .elements = &elements, .rest = elements.inverse_rest, .elastic_scale = 1.0, .diagonal = zeros, .targets = mesh.positions};
+        .scale = 1.0, .diagonal = zeros, .targets = mesh.positions};
     CHECK(sn_newton_minimise(&context, newton, &objective, &TIGHT, x, &report) == SN_OK);
     CHECK(report.converged == 1 && report.rounds == 0);
     CHECK(scene_same_bits(x, mesh.positions, 3 * mesh.vertex_count));

@@ -60,7 +60,7 @@ static void vertices_on_a_line_keep_the_identity(void)
     for (size_t free = 1; free <= 2; free++) {
         unsigned char fixed[8] = {0, free == 1, 1, 1, 1, 1, 1, 1};
         SnAssembly assembly;
-        CHECK(sn_assembly_init(&context, 8, scene.mesh.tet_count, scene.mesh.tets, fixed, &assembly) == SN_OK);
+        CHECK(sn_assembly_init(&context, 8, 1, &(SnStencils){scene.mesh.tet_count, 4, scene.mesh.tets}, fixed, &assembly) == SN_OK);
         CHECK(assembly.unknown_count == free && assembly.pattern.block_count == 2 * free - 1);
         sn_rotations_between(&assembly, scene.mesh.positions, to, rotations);
         for (size_t i = 0; i < free; i++) {
@@ -88,12 +88,10 @@ static void kept_factor_turns_with_the_body(void)
         SnNewtonReport first = {0}, second = {0};
         double *target = turned(&context, &scene, k ? 1.5 : 0.0, 1.05), *x = scene_copy(&context, scene.mesh.positions, scene.n);
         SnNewtonSettings settings = {.max_rounds = 60, .step_tolerance = 1e-7};
-        SnObjective objective = {.elements = &scene.world.elements,
-                                 .rest = scene.world.elements.inverse_rest,
-                                 .elastic_scale = 1.0,
+        SnObjective objective = {.scale = 1.0,
                                  .diagonal = diagonal,
                                  .targets = scene.mesh.positions};
-        CHECK(sn_newton_create(&context, &scene.world.elements, &scene.world.assembly, &newton) == SN_OK);
+        CHECK(sn_newton_create(&context, scene.world.term_count, scene.world.terms, &scene.world.assembly, &newton) == SN_OK);
         CHECK(sn_newton_minimise(&context, newton, &objective, &settings, x, &first) == SN_OK);
         memcpy(x, target, scene.n * sizeof *x);
         objective.targets = target;

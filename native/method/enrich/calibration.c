@@ -57,7 +57,14 @@ static SnStatus unit_world(SnContext *context, const Calibration *c, SnWorld *wo
     for (size_t e = 0; e < c->mesh->tet_count; e++) {
         young[e] = c->firmness != NULL ? c->firmness[e] : 1.0;
     }
-    SN_TRY(sn_world_init(context, c->mesh, &sn_energy_neo_hookean, young, c->poisson, c->mass, c->fixed, world));
+    SnWorldDef def = {.vertex_count = c->mesh->vertex_count,
+                      .mass = c->mass,
+                      .fixed = c->fixed,
+                      .mesh = c->mesh,
+                      .energy = &sn_energy_neo_hookean,
+                      .young = young,
+                      .poisson = c->poisson};
+    SN_TRY(sn_world_init(context, &def, world));
 cleanup:
     sn_release(young);
     return status;
@@ -516,7 +523,7 @@ SnStatus sn_calibration_run(SnContext *context, const SnTetMesh *mesh, double po
     for (size_t v = 0; v < n; v++) {
         held[v] = weights[v] >= HALF;
     }
-    SN_TRY(sn_assembly_init(context, n, mesh->tet_count, mesh->tets, whole, &c.topology));
+    SN_TRY(sn_assembly_init(context, n, 1, &(SnStencils){mesh->tet_count, 4, mesh->tets}, whole, &c.topology));
     SN_TRY(calibrate_unheld(context, &c, held, whole, &largest_mass, main_frequency, &unheld));
 
     for (size_t v = 0; v < n; v++) {

@@ -97,6 +97,20 @@ cleanup:
     return status;
 }
 
+static SnWorldDef world_def(const SnEnrich *enrich, const SnTetMesh *cage, const double *young, const double *mass,
+                            const unsigned char *fixed)
+{
+    SnWorldDef def = sn_world_def_default();
+    def.vertex_count = cage->vertex_count;
+    def.mesh = cage;
+    def.energy = enrich->settings.energy;
+    def.young = young;
+    def.poisson = enrich->settings.poisson;
+    def.mass = mass;
+    def.fixed = fixed;
+    return def;
+}
+
 /* The same for one region, with all others where the input has them. `held` and `energy` (cage vertices) are scratch. */
 static SnStatus find_region_softness(SnContext *context, const SnEnrich *enrich, const SnTetMesh *cage, const int32_t *regions,
                                      int32_t region, const double *young, unsigned char *held, double *energy, double *softness)
@@ -110,7 +124,8 @@ static SnStatus find_region_softness(SnContext *context, const SnEnrich *enrich,
     if (memchr(held, 0, cage->vertex_count) == NULL) {
         goto cleanup;
     }
-    SN_TRY(sn_world_init(context, cage, enrich->settings.energy, young, enrich->settings.poisson, enrich->world.mass, held, &part));
+    SnWorldDef def = world_def(enrich, cage, young, enrich->world.mass, held);
+    SN_TRY(sn_world_init(context, &def, &part));
     memcpy(part.drive, enrich->world.drive, cage->vertex_count * sizeof *part.drive);
     SN_TRY(sn_averages_init(context, &part.assembly, part.mass, regions, &part.averages));
     SN_TRY(find_softness(context, enrich, &part, cage, energy, softness));
@@ -130,7 +145,7 @@ static void soften(SnEnrich *enrich, const SnTetMesh *cage, const int32_t *regio
             sum += region >= 0 ? 0.25 * log(softness[region]) : 0.0;
         }
         young[source] *= exp(sum);
-        sn_tet_elements_set_material(&enrich->world.elements, e, young[source], enrich->settings.poisson);
+        sn_tet_elements_set_material(enrich->world.elements, e, young[source], enrich->settings.poisson);
     }
 }
 
@@ -250,7 +265,8 @@ SnStatus sn_enrich_create(SnContext *context, const SnBody *body, const SnEnrich
     if (settings->animated) {
         SN_TRY(prepare_animated(context, enrich, body, paint->cage_follow, followed));
     }
-    SN_TRY(sn_world_init(context, cage, settings->energy, young, settings->poisson, mass, followed, &enrich->world));
+    SnWorldDef def = world_def(enrich, cage, young, mass, followed);
+    SN_TRY(sn_world_init(context, &def, &enrich->world));
     SN_TRY(sn_flesh_regions(context, body, paint, settings, &enrich->world));
     set_forces(enrich);
     if (paint->averages != NULL) {
@@ -368,7 +384,7 @@ static double relative_volume(const SnWorld *world, size_t tet, const double *po
 {
     double edges[9];
     sn_mat3_edges(positions, world->tets + 4 * tet, edges);
-    return sn_mat3_determinant(edges) / (6.0 * world->elements.volume[tet]);
+    return sn_mat3_determinant(edges) / (6.0 * world->elements->volume[tet]);
 }
 
 /* Marks the corners of tets that are inside out while the pose has them right. Returns how many there are. */
