@@ -17,8 +17,7 @@
 #define STRETCH_MIN 0.3
 #define STRETCH_MAX 3.0
 
-/* A function that is not inlined into its SN_HOT caller would be compiled for the baseline alone. */
-#define INLINE static inline __attribute__((always_inline))
+#define INLINE SN_BATCH_INLINE
 
 SnStatus sn_tet_elements_init(SnContext *context, const SnTetMesh *mesh, const SnEnergy *energy, SnTetElements *elements)
 {
