@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "dynamics/lbfgs.h"
+#include "dynamics/response.h"
 #include "dynamics/rotations.h"
 #include "math/multifrontal.h"
 #include "math/vector.h"
@@ -41,7 +42,9 @@ struct SnNewton {
     double *trial;             /* vertices x 3 */
     double rounding;           /* of the terms, J */
     SnLbfgs lbfgs;
-    SnAverageResponse response; /* of the factor, where averages are constrained */
+    const SnConstraints *constraints; /* or null */
+    double *row_work;          /* values of their rows */
+    SnResponse response;       /* of the factor to them */
     int has_factor;            /* a factor of an earlier matrix is at hand */
     double *factor_positions;  /* vertices x 3: where it was made */
     double *rotations;         /* unknowns x 9: how the body has turned since ... */
@@ -119,7 +122,8 @@ void sn_newton_destroy(SnNewton *newton)
     sn_release(newton->step);
     sn_release(newton->trial_residual);
     sn_lbfgs_clear(&newton->lbfgs);
-    sn_average_response_clear(&newton->response);
+    sn_response_clear(&newton->response);
+    sn_release(newton->row_work);
     sn_release(newton->offset);
     sn_release(newton->product);
     sn_release(newton->trial);
@@ -128,9 +132,16 @@ void sn_newton_destroy(SnNewton *newton)
     sn_release(newton);
 }
 
-SnStatus sn_newton_constrain(SnContext *context, SnNewton *newton, const SnAverages *averages)
+SnStatus sn_newton_constrain(SnContext *context, SnNewton *newton, const SnConstraints *constraints)
 {
-    return averages->region_count > 0 ? sn_average_response_init(context, averages, &newton->response) : SN_OK;
+    SnStatus status = SN_OK;
+    if (constraints->size > 0) {
+        newton->constraints = constraints;
+        SN_TRY_NEW(context, newton->row_work, constraints->size, double);
+        SN_TRY(sn_response_init(context, &constraints->free_rows, constraints->unknown_count, &newton->response));
+    }
+cleanup:
+    return status;
 }
 
 /* product = B (x - c) over the unknowns. */
@@ -171,8 +182,8 @@ static double evaluate(SnNewton *newton, const SnObjective *objective, const dou
             }
         }
     }
-    if (residual != NULL && newton->response.size > 0) {
-        sn_averages_project_slope(newton->response.averages, residual);
+    if (residual != NULL && newton->constraints != NULL) {
+        sn_constraints_project_slope(newton->constraints, newton->row_work, residual);
     }
     return sum;
 }
@@ -240,9 +251,9 @@ static SnStatus refresh_response(SnContext *context, SnNewton *newton)
 {
     SnStatus status = SN_OK;
     for (size_t k = 0; k < newton->response.size; k++) {
-        SN_TRY(solve_factor(context, newton, 0, sn_average_response_load(&newton->response, k)));
+        SN_TRY(solve_factor(context, newton, 0, sn_response_load(&newton->response, k)));
     }
-    sn_average_response_finish(&newton->response);
+    sn_response_finish(&newton->response);
 cleanup:
     return status;
 }
@@ -282,13 +293,13 @@ static SnStatus find_step(SnContext *context, SnNewton *newton)
     /* a factor of an earlier shape is further off than its copy in 16 bits is from it */
     SN_TRY(solve_factor(context, newton, newton->has_turned, newton->step));
     if (newton->response.size > 0) {
-        sn_average_response_correct(&newton->response, newton->step);
+        sn_response_correct(&newton->response, newton->step);
     }
     if (newton->has_turned) {
         sn_rotations_apply(newton->assembly->unknown_count, newton->rotations, 0, newton->step);
     }
-    if (newton->response.size > 0) { /* rounding, and regions that do not turn as one */
-        sn_averages_project_step(newton->response.averages, newton->step);
+    if (newton->constraints != NULL) { /* rounding, and regions that do not turn as one */
+        sn_constraints_project_step(newton->constraints, newton->row_work, newton->step);
     }
     sn_lbfgs_after(&newton->lbfgs, newton->step, &weights);
 cleanup:

@@ -9,7 +9,7 @@
 #define SN_DYNAMICS_NEWTON_H
 
 #include "dynamics/assembly.h"
-#include "dynamics/averages.h"
+#include "dynamics/constraints.h"
 #include "energy/term.h"
 #include "math/linear_solver.h"
 
@@ -46,9 +46,9 @@ typedef struct SnNewton SnNewton;
 SnStatus sn_newton_create(SnContext *context, size_t term_count, const SnTerm *terms, const SnAssembly *assembly, SnNewton **newton);
 void sn_newton_destroy(SnNewton *newton);
 
-/* From now on minimisations keep the averages of their start (C x stays as it is), and E is minimised over the rest. `averages` must
+/* From now on minimisations keep the rows of their start (C x stays as it is), and E is minimised over the rest. `constraints` must
    outlive Newton; called once, right after it was created. */
-SnStatus sn_newton_constrain(SnContext *context, SnNewton *newton, const SnAverages *averages);
+SnStatus sn_newton_constrain(SnContext *context, SnNewton *newton, const SnConstraints *constraints);
 
 /* Makes the next minimisation start with a fresh factor. Without it the last one is tried first: right while the objective changes
    little. Call it wherever a result must not depend on what was solved before. */

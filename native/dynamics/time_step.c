@@ -43,6 +43,7 @@ struct SnStepper {
     double *prepared;                  /* pose that `rest` belongs to ... */
     int has_prepared;                  /* ... if any */
     size_t clamped;                    /* tets whose pose Keep Pose does not reach */
+    double *row_targets, *row_work;    /* values of the constrained rows */
     double *acceleration;              /* of the last step, relative to the input */
     double *expected;                  /* what it is to be in the next one if it goes on changing as it did */
     int has_acceleration;
@@ -59,7 +60,7 @@ SnStatus sn_stepper_create(SnContext *context, const SnWorld *world, const SnSte
     s->world = world;
     s->settings = *settings;
     SN_TRY(sn_newton_create(context, world->term_count, world->terms, &world->assembly, &s->newton));
-    SN_TRY(sn_newton_constrain(context, s->newton, &world->averages));
+    SN_TRY(sn_newton_constrain(context, s->newton, &world->constraints));
     SN_TRY_NEW(context, s->element_gradients, 3 * sn_terms_corner_count(world->term_count, world->terms), double);
     SN_TRY_NEW(context, s->energies, sn_terms_partial_count(world->term_count, world->terms), double);
     SN_TRY_NEW(context, s->rest, 9 * world->tet_count, double);
@@ -78,6 +79,8 @@ SnStatus sn_stepper_create(SnContext *context, const SnWorld *world, const SnSte
         SN_TRY_NEW(context, *vertex_arrays[k], n, double);
     }
     SN_TRY_NEW(context, s->diagonal, world->vertex_count, double);
+    SN_TRY_NEW(context, s->row_targets, world->constraints.size, double);
+    SN_TRY_NEW(context, s->row_work, world->constraints.size, double);
     *out = s;
 cleanup:
     if (status != SN_OK) {
@@ -95,7 +98,7 @@ void sn_stepper_destroy(SnStepper *s)
     double *arrays[] = {s->element_gradients, s->energies, s->rest, s->left_over, s->pose,
                         s->pose_velocity, s->pose_begin, s->pose_velocity_begin, s->force, s->offset, s->predicted, s->targets, s->centre, s->loads,
                         s->stage_positions, s->stage_velocities, s->positions, s->velocities, s->pose_gradient, s->acceleration,
-                        s->prepared, s->pose_offset, s->expected, s->diagonal};
+                        s->prepared, s->pose_offset, s->expected, s->diagonal, s->row_targets, s->row_work};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
         sn_release(arrays[k]);
     }
@@ -188,7 +191,7 @@ static void balance_free_body(const SnStepper *s, double *positions)
 {
     const SnWorld *world = s->world;
     double total = 0.0, force[3] = {0};
-    if (world->assembly.unknown_count < world->vertex_count || world->averages.region_count > 0) {
+    if (world->assembly.unknown_count < world->vertex_count || world->constraints.size > 0) {
         return;
     }
     for (size_t v = 0; v < world->vertex_count; v++) {
@@ -200,6 +203,13 @@ static void balance_free_body(const SnStepper *s, double *positions)
     for (size_t k = 0; k < 3 * world->vertex_count; k++) {
         positions[k] += force[k % 3] / total;
     }
+}
+
+/* The constrained rows take the values that they have in the input. */
+static void impose_rows(SnStepper *s, const double *input, double *values)
+{
+    sn_rows_apply(&s->world->constraints.rows, input, s->row_targets);
+    sn_constraints_impose(&s->world->constraints, s->row_targets, s->row_work, values);
 }
 
 /* Solves a stage of length τ that ends at `fraction`, from offset p and prediction x̂ and the guess in `positions`. With `start` the
@@ -243,20 +253,20 @@ static SnStatus solve_stage(SnContext *context, SnStepper *s, const SnInputCurve
         sn_newton_forget(s->newton);
         s->factor_tau = tau;
     }
-    sn_averages_impose(&world->averages, s->pose, positions);
+    impose_rows(s, s->pose, positions);
     SN_TRY(sn_newton_minimise(context, s->newton, &objective, &newton, positions, &rounds));
     if (start != NULL && !newton.single_full_step) {
         for (size_t k = 0; k < 3 * world->vertex_count; k++) {
             s->stage_positions[k] = world->fixed[k / 3] ? s->pose[k] : start[k];
         }
-        sn_averages_impose(&world->averages, s->pose, s->stage_positions);
+        impose_rows(s, s->pose, s->stage_positions);
         if (!(rounds.value <= sn_newton_value(s->newton, &objective, s->stage_positions))) {
             memcpy(positions, s->stage_positions, 3 * world->vertex_count * sizeof *positions);
             SN_TRY(sn_newton_minimise(context, s->newton, &objective, &newton, positions, &rounds));
         }
     }
     balance_free_body(s, positions);
-    sn_averages_impose(&world->averages, s->pose, positions); /* to the last digits */
+    impose_rows(s, s->pose, positions); /* to the last digits */
     report->rounds += rounds.rounds;
     report->factorizations += rounds.factorizations;
     report->unconverged += !rounds.converged && s->settings.newton_rounds == 0;
@@ -266,7 +276,7 @@ static SnStatus solve_stage(SnContext *context, SnStepper *s, const SnInputCurve
             velocities[k] = world->fixed[v] ? s->pose_velocity[k] : (positions[k] - s->offset[k]) / tau;
         }
     }
-    sn_averages_impose(&world->averages, s->pose_velocity, velocities);
+    impose_rows(s, s->pose_velocity, velocities);
 cleanup:
     return status;
 }

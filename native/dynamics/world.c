@@ -97,7 +97,7 @@ void sn_world_clear(SnWorld *world)
     }
     sn_release(world->elements);
     sn_assembly_clear(&world->assembly);
-    sn_averages_clear(&world->averages);
+    sn_constraints_clear(&world->constraints);
     sn_release(world->fixed);
     sn_release(world->mass);
     double *arrays[] = {world->drive,         world->acceleration, world->damping_scale, world->keep_scale,

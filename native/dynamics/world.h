@@ -3,7 +3,7 @@
 #ifndef SN_DYNAMICS_WORLD_H
 #define SN_DYNAMICS_WORLD_H
 
-#include "dynamics/averages.h"
+#include "dynamics/constraints.h"
 #include "energy/tet_elements.h"
 
 typedef struct SnWorld {
@@ -18,7 +18,7 @@ typedef struct SnWorld {
     unsigned char *fixed; /* vertex_count: it is where the input has it, no unknown; owned */
     double *mass;            /* vertex_count, kg; owned */
     double *drive;           /* vertex_count: W of methods section 1, N/m; owned */
-    SnAverages averages;     /* regions whose mean follows the input exactly; empty unless set before a stepper is made; owned */
+    SnConstraints constraints; /* rows that have the values of the input exactly; none unless set before a stepper is made; owned */
     double *acceleration;    /* vertex_count x 3: of outer forces beside gravity, m/s²; owned */
     double gravity[3];       /* m/s² */
     double damping_mass;     /* Rayleigh alpha, 1/s */

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "dynamics/modes.h"
+#include "dynamics/response.h"
 #include "math/linear_solver.h"
 #include "math/vector.h"
 
@@ -13,7 +14,7 @@
 
 /* A = K + W + εM, factorized, and the response of the averages to it. */
 static SnStatus prepare(SnContext *context, const SnWorld *world, const double *stiffness, double *values, SnLinearSolver *solver,
-                        SnAverageResponse *response)
+                        SnResponse *response)
 {
     SnStatus status = SN_OK;
     const SnAssembly *assembly = &world->assembly;
@@ -31,10 +32,10 @@ static SnStatus prepare(SnContext *context, const SnWorld *world, const double *
     }
     SN_TRY(sn_linear_solver_factorize(context, solver, values));
     for (size_t k = 0; k < response->size; k++) {
-        double *column = sn_average_response_load(response, k);
+        double *column = sn_response_load(response, k);
         SN_TRY(sn_linear_solver_solve(context, solver, column, column));
     }
-    sn_average_response_finish(response);
+    sn_response_finish(response);
 cleanup:
     return status;
 }
@@ -46,16 +47,17 @@ SnStatus sn_average_mode_find(SnContext *context, const SnWorld *world, const do
     const SnAssembly *assembly = &world->assembly;
     size_t n = 3 * assembly->unknown_count;
     SnLinearSolver *solver = NULL;
-    SnAverageResponse response = {0};
-    double *stiffness = NULL, *values = NULL, *shape = NULL, *product = NULL;
+    SnResponse response = {0};
+    double *stiffness = NULL, *values = NULL, *shape = NULL, *product = NULL, *work = NULL;
     *elastic = *driven = 0.0;
     SN_TRY_NEW(context, stiffness, assembly->pattern.value_count, double);
     SN_TRY_NEW(context, values, assembly->pattern.value_count, double);
     SN_TRY_NEW(context, shape, n, double);
     SN_TRY_NEW(context, product, n, double);
+    SN_TRY_NEW(context, work, world->constraints.size, double);
     SN_TRY(sn_modes_stiffness(context, world, rest, NULL, stiffness));
     SN_TRY(sn_linear_solver_create(context, &assembly->pattern, &solver));
-    SN_TRY(sn_average_response_init(context, &world->averages, &response));
+    SN_TRY(sn_response_init(context, &world->constraints.free_rows, assembly->unknown_count, &response));
     SN_TRY(prepare(context, world, stiffness, values, solver, &response));
     for (size_t k = 0; k < n; k++) { /* a start that is no shape in particular */
         shape[k] = cos(1.7 * (double)k * (double)(k % 7 + 1));
@@ -66,8 +68,8 @@ SnStatus sn_average_mode_find(SnContext *context, const SnWorld *world, const do
             shape[k] *= world->mass[assembly->vertex[k / 3]];
         }
         SN_TRY(sn_linear_solver_solve(context, solver, shape, shape));
-        sn_average_response_correct(&response, shape);
-        sn_averages_project_step(&world->averages, shape);
+        sn_response_correct(&response, shape);
+        sn_constraints_project_step(&world->constraints, work, shape);
         for (size_t k = 0; k < n; k++) {
             inertia += world->mass[assembly->vertex[k / 3]] * shape[k] * shape[k];
         }
@@ -86,10 +88,11 @@ SnStatus sn_average_mode_find(SnContext *context, const SnWorld *world, const do
     }
 cleanup:
     sn_linear_solver_destroy(solver);
-    sn_average_response_clear(&response);
+    sn_response_clear(&response);
     sn_release(stiffness);
     sn_release(values);
     sn_release(shape);
     sn_release(product);
+    sn_release(work);
     return status;
 }

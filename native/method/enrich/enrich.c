@@ -4,6 +4,7 @@
 #include "dynamics/weights.h"
 #include "math/mat3.h"
 #include "method/enrich/average_mode.h"
+#include "method/enrich/averages.h"
 #include "method/enrich/flesh.h"
 
 #include <math.h>
@@ -38,6 +39,7 @@ struct SnEnrich {
     double *pose_velocity; /* cage vertices x 3 */
     unsigned char *tangled; /* cage vertices */
     double *around;        /* cage vertices x 4: sums over their neighbours */
+    double *row_targets, *row_work; /* values of the averages */
 };
 
 SnEnrichSettings sn_enrich_settings_default(void)
@@ -127,7 +129,7 @@ static SnStatus find_region_softness(SnContext *context, const SnEnrich *enrich,
     SnWorldDef def = world_def(enrich, cage, young, enrich->world.mass, held);
     SN_TRY(sn_world_init(context, &def, &part));
     memcpy(part.drive, enrich->world.drive, cage->vertex_count * sizeof *part.drive);
-    SN_TRY(sn_averages_init(context, &part.assembly, part.mass, regions, &part.averages));
+    SN_TRY(sn_averages_constrain(context, regions, &part));
     SN_TRY(find_softness(context, enrich, &part, cage, energy, softness));
 cleanup:
     sn_world_clear(&part);
@@ -159,8 +161,8 @@ static SnStatus set_averages(SnContext *context, SnEnrich *enrich, const SnTetMe
     double *energy = NULL, *softness = NULL, *strained = NULL;
     unsigned char *held = NULL;
     int32_t count = 0;
-    SN_TRY(sn_averages_init(context, &world->assembly, world->mass, regions, &world->averages));
-    if (enrich->settings.young > 0.0 || world->averages.region_count == 0) {
+    SN_TRY(sn_averages_constrain(context, regions, world));
+    if (enrich->settings.young > 0.0 || world->constraints.size == 0) {
         goto cleanup;
     }
     for (size_t v = 0; v < cage->vertex_count; v++) {
@@ -272,6 +274,8 @@ SnStatus sn_enrich_create(SnContext *context, const SnBody *body, const SnEnrich
     if (paint->averages != NULL) {
         SN_TRY(set_averages(context, enrich, cage, paint->averages, young));
     }
+    SN_TRY_NEW(context, enrich->row_targets, enrich->world.constraints.size, double);
+    SN_TRY_NEW(context, enrich->row_work, enrich->world.constraints.size, double);
     SnStepSettings step = {
         .scheme = settings->scheme, .newton_rounds = settings->newton_rounds, .step_tolerance = settings->tolerance * settings->size};
     SN_TRY(sn_stepper_create(context, &enrich->world, &step, &enrich->stepper));
@@ -304,7 +308,8 @@ void sn_enrich_destroy(SnEnrich *enrich)
     sn_stepper_destroy(enrich->stepper);
     sn_world_clear(&enrich->world);
     double *arrays[] = {enrich->cage_weights, enrich->areas, enrich->cage_follow, enrich->weights_begin, enrich->weights_end,
-                        enrich->pose,         enrich->pose_velocity, enrich->around};
+                        enrich->pose,         enrich->pose_velocity, enrich->around, enrich->row_targets,
+                        enrich->row_work};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
         sn_release(arrays[k]);
     }
@@ -484,6 +489,13 @@ static size_t untangle(SnEnrich *enrich, const double *pose, const double *pose_
     }
 }
 
+/* Averages as the input has them. */
+static void impose_rows(SnEnrich *enrich, const double *input, double *values)
+{
+    sn_rows_apply(&enrich->world.constraints.rows, input, enrich->row_targets);
+    sn_constraints_impose(&enrich->world.constraints, enrich->row_targets, enrich->row_work, values);
+}
+
 SnStatus sn_enrich_advance(SnContext *context, SnEnrich *enrich, const SnInputCurve *curve, SnState *state, SnStepReport *report,
                            size_t *repaired)
 {
@@ -503,8 +515,8 @@ SnStatus sn_enrich_advance(SnContext *context, SnEnrich *enrich, const SnInputCu
     sn_input_curve_evaluate(curve, 1.0, NULL, enrich->pose_velocity);
     *repaired = untangle(enrich, curve->end, enrich->pose_velocity, state);
     if (*repaired > 0) {
-        sn_averages_impose(&enrich->world.averages, curve->end, state->positions);
-        sn_averages_impose(&enrich->world.averages, enrich->pose_velocity, state->velocities);
+        impose_rows(enrich, curve->end, state->positions);
+        impose_rows(enrich, enrich->pose_velocity, state->velocities);
     }
 cleanup:
     return status;
