@@ -25,9 +25,9 @@ STEPS = (1.0, 0.7, 0.4, 0.0)
 
 
 def main(arguments: list[str]) -> int:
-    from sinew import bake_object
-    from sinew.core import remake
-    from sinew.core.settings import Settings
+    from sinew import setups
+    from sinew.core.bake import remake
+    from sinew.core.methods.enrich.settings import Settings
     from sinew.scene import playback
 
     if not arguments:
@@ -38,7 +38,7 @@ def main(arguments: list[str]) -> int:
         blend = Path(folder) / "calf.blend"
         bpy.ops.wm.save_as_mainfile(filepath=str(blend))
         values = {"jiggle": 1.2, "resolution": int(arguments[1]) if len(arguments) > 1 else 0}
-        baked = bake_object.bake_object(ob.name, values, bake_object.Target(blend))
+        baked = setups.bake_object(ob.name, values, setups.Target(blend))
         columns, start = [], time.monotonic()
         for follow_after in STEPS:
             settings = Settings().replace({**values, "follow_after": follow_after})

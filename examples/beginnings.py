@@ -37,11 +37,11 @@ def bake(frames: Sequence[Any], **settings: Any) -> Any:
     """How far the top of the bar is along x, frame by frame, through the same bake that Blender uses."""
     import tempfile
 
-    from sinew.core import bake as baking
-    from sinew.core.missing import bridge
-    from sinew.core.settings import Settings, parse_frames
-    from sinew.core.shot import Sample, Shot
-    from sinew.core.store import Store
+    from sinew.core.bake import run as baking
+    from sinew.core.bake.missing import bridge
+    from sinew.core.bake.shot import Sample, Shot
+    from sinew.core.bake.store import Store
+    from sinew.core.methods.enrich.settings import Settings, parse_frames
 
     rest, triangles, follow = bar()
     chosen = Settings().replace({"resolution": 10, "jiggle": 2.0, "settle": 1.5, **settings})

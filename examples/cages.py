@@ -15,8 +15,8 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "addon")]
 import bpy  # noqa: E402
 import numpy as np  # noqa: E402
 import scenes  # noqa: E402
-from sinew.core.cage import Cage, build_cage  # noqa: E402
-from sinew.core.gmsh import tets as measures  # noqa: E402
+from sinew.core.cage.cage import Cage, build_cage  # noqa: E402
+from sinew.core.cage.gmsh import tets as measures  # noqa: E402
 from sinew.scene import shape  # noqa: E402
 
 SKIN, CUT, EDGES, INK = (0.42, 0.62, 0.80, 1.0), (0.95, 0.62, 0.30, 1.0), (0.05, 0.08, 0.12, 1.0), (0.1, 0.1, 0.1, 1.0)

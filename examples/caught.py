@@ -43,7 +43,7 @@ def let_go(ob: Any) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    from sinew import bake_object
+    from sinew import setups
 
     if not arguments:
         print(__doc__)
@@ -56,7 +56,7 @@ def main(arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         blend = Path(folder) / "calf.blend"
         bpy.ops.wm.save_as_mainfile(filepath=str(blend))
-        outcome = bake_object.bake_object(ob.name, values, bake_object.Target(blend))
+        outcome = setups.bake_object(ob.name, values, setups.Target(blend))
         print(*outcome.report["warnings"], sep="\n")
         off = {frame: float(sample(ob, frame).added.max()) for frame in range(70, 119)}
         for shown in (False, True):

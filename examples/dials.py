@@ -54,7 +54,7 @@ def blow(kind: str, strength: float) -> Any:
 
 
 def main(arguments: list[str]) -> int:
-    from sinew import bake_object
+    from sinew import setups
 
     if not arguments:
         print(__doc__)
@@ -69,7 +69,7 @@ def main(arguments: list[str]) -> int:
         for title, dial in DIALS.items():
             values = {**PLAIN, "resolution": int(arguments[1]) if len(arguments) > 1 else 0, **dial}
             field = blow(*values.pop("field")) if "field" in values else None
-            bake_object.bake_object(ob.name, values, bake_object.Target(blend))
+            setups.bake_object(ob.name, values, setups.Target(blend))
             titles = dict.fromkeys(FRAMES, "") | {FRAMES[-1]: title}
             cells = [close_up.render(frame, Path(folder) / "cell.png", name) for frame, name in titles.items()]
             columns.append(np.concatenate(cells))

@@ -73,7 +73,7 @@ def add_bell(ob: Any) -> Any:
 
 
 def main(arguments: list[str]) -> int:
-    from sinew import bake_object
+    from sinew import setups
 
     if not arguments:
         print(__doc__)
@@ -85,7 +85,7 @@ def main(arguments: list[str]) -> int:
         blend = Path(folder) / "calf.blend"
         bpy.ops.wm.save_as_mainfile(filepath=str(blend))
         values = {"resolution": int(arguments[1])} if len(arguments) > 1 else {}
-        outcome = bake_object.bake_object(ob.name, values, bake_object.Target(blend))
+        outcome = setups.bake_object(ob.name, values, setups.Target(blend))
         rows = []
         for shown in (False, True):
             for one in (ob, *carried):

@@ -59,7 +59,7 @@ def render(points: Any, colors: Any, frame: int, path: Path) -> Any:
 
 
 def main(arguments: list[str]) -> int:
-    from sinew import bake_object
+    from sinew import setups
 
     if not arguments:
         print(__doc__)
@@ -70,7 +70,7 @@ def main(arguments: list[str]) -> int:
         blend, cell = Path(folder) / "cloud.blend", Path(folder) / "cell.png"
         bpy.ops.wm.save_as_mainfile(filepath=str(blend))
         values = {"jiggle": 1.6, "resolution": int(arguments[1]) if len(arguments) > 1 else 0}
-        report = bake_object.bake_object(cloud.name, values, bake_object.Target(blend)).report
+        report = setups.bake_object(cloud.name, values, setups.Target(blend)).report
         for number in SHOWN:
             frame = sample(cloud, number)
             heat = heat_colors(np.clip(frame.added / HOTTEST, 0.0, 1.0))

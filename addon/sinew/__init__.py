@@ -22,13 +22,13 @@ bl_info = {
 }
 
 _API = {
-    "Cage": "cage",
-    "Enricher": "enrich",
-    "Error": "errors",
-    "Settings": "settings",
-    "automatic_follow": "follow",
-    "build_cage": "cage",
-    "enrich": "enrich",
+    "Cage": "cage.cage",
+    "Enricher": "methods.enrich.engine",
+    "Error": "base.errors",
+    "Settings": "methods.enrich.settings",
+    "automatic_follow": "paint.follow",
+    "build_cage": "cage.cage",
+    "enrich": "methods.enrich.engine",
 }
 __all__ = ["Cage", "Enricher", "Error", "Settings", "automatic_follow", "build_cage", "enrich"]  # noqa: F822 (found by __getattr__)
 
@@ -70,7 +70,7 @@ def unregister() -> None:
 def _prepare_for_updates() -> None:
     import bpy
 
-    from .core import installed
+    from .core.base import installed
 
     folder = bpy.utils.user_resource("SCRIPTS", path="addons")
     if folder and installed.PACKAGE.parent == Path(folder).resolve():
@@ -79,12 +79,12 @@ def _prepare_for_updates() -> None:
 
 def _problem() -> str:
     """Why Sinew cannot run here, as a sentence; "" if it can."""
-    from .core import errors, installed
+    from .core.base import errors, installed
 
     if installed.was_updated():
         return installed.RESTART
     try:
-        importlib.import_module(".core.native", __name__)
+        importlib.import_module(".core.base.native", __name__)
         importlib.import_module("numpy")
     except errors.Error as error:
         return str(error)

@@ -17,10 +17,11 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from .core import disk, presets
-from .core.errors import BadInput, Cancelled, Error, StoreError
-from .core.report import lines
-from .core.settings import Settings, describe, values_from_text
+from .core.bake.report import lines
+from .core.base import disk
+from .core.base.errors import BadInput, Cancelled, Error, StoreError
+from .core.methods import presets
+from .core.methods.enrich.settings import Settings, describe, values_from_text
 
 EXIT_ERROR = 1
 EXIT_CANCELLED = 130
@@ -216,7 +217,7 @@ def _open(options: argparse.Namespace) -> tuple[Any, Any]:
     if not options.file.is_file():
         raise BadInput(f"{options.file} does not exist: check the name.")
     try:
-        from . import bake_object
+        from . import setups
         from .scene import file
     except ModuleNotFoundError as error:
         advice = {
@@ -227,7 +228,7 @@ def _open(options: argparse.Namespace) -> tuple[Any, Any]:
             raise
         raise BadInput(f"This Python has no {error.name}: {advice[error.name]}.") from error
     _translated(file.open_blend, options.file.resolve(), scripts=options.enable_scripts)
-    return file, bake_object
+    return file, setups
 
 
 def _translated(function: Any, *arguments: Any, **keywords: Any) -> Any:

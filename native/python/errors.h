@@ -1,4 +1,4 @@
-/* The one table from status to exception. The classes live in Python (sinew.core.errors), so that code without the native module
+/* The one table from status to exception. The classes live in Python (sinew.core.base.errors), so that code without the native module
    can catch them too. */
 #ifndef SN_PYTHON_ERRORS_H
 #define SN_PYTHON_ERRORS_H

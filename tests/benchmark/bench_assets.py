@@ -25,7 +25,7 @@ import bpy  # noqa: E402
 import demo  # noqa: E402
 import numpy as np  # noqa: E402
 import pictures  # noqa: E402
-from sinew.core.store import Store  # noqa: E402
+from sinew.core.bake.store import Store  # noqa: E402
 
 OUT = ROOT / "build" / "bench-assets"
 TABLES = ROOT / "build" / "bench"

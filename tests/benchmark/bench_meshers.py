@@ -24,13 +24,13 @@ import assets  # noqa: E402
 import bpy  # noqa: E402
 import numpy as np  # noqa: E402
 import pictures  # noqa: E402
-from sinew.core import cage_view  # noqa: E402
-from sinew.core.cage import Cage, build_cage  # noqa: E402
-from sinew.core.enrich import Enricher  # noqa: E402
-from sinew.core.follow import automatic_follow  # noqa: E402
-from sinew.core.gmsh import tets as measures  # noqa: E402
-from sinew.core.native import module  # noqa: E402
-from sinew.core.settings import Settings  # noqa: E402
+from sinew.core.base.native import module  # noqa: E402
+from sinew.core.cage.cage import Cage, build_cage  # noqa: E402
+from sinew.core.cage.gmsh import tets as measures  # noqa: E402
+from sinew.core.cage.view import cage_weights  # noqa: E402
+from sinew.core.methods.enrich.engine import Enricher  # noqa: E402
+from sinew.core.methods.enrich.settings import Settings  # noqa: E402
+from sinew.core.paint.follow import automatic_follow  # noqa: E402
 from sinew.scene import shape  # noqa: E402
 
 TABLES = ROOT / "build" / "bench"
@@ -68,7 +68,7 @@ def sample(ob: Any) -> list[np.ndarray]:
 
 
 def first_frequency(cage: Cage, follow: np.ndarray) -> float:
-    weights = cage_view.cage_weights(len(cage.vertices), cage.tets, cage.binding, follow)
+    weights = cage_weights(len(cage.vertices), cage.tets, cage.binding, follow)
     held = (weights >= 1.0).astype(np.int32)
     squares = np.empty(1)
     module.World(cage.vertices, cage.tets, held, 1e5, 0.4, 1000.0, "neo_hookean").frequencies(squares)

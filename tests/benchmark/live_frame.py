@@ -18,10 +18,10 @@ sys.path[:0] = [str(ROOT / "addon"), str(ROOT / "tests" / "core")]
 import numpy as np  # noqa: E402
 import shots  # noqa: E402
 from bodies import rod  # noqa: E402
-from sinew.core import bake, pc2, remake  # noqa: E402
-from sinew.core.settings import Settings  # noqa: E402
-from sinew.core.shot import Sample  # noqa: E402
-from sinew.core.store import Store  # noqa: E402
+from sinew.core.bake import pc2, remake, run  # noqa: E402
+from sinew.core.bake.shot import Sample  # noqa: E402
+from sinew.core.bake.store import Store  # noqa: E402
+from sinew.core.methods.enrich.settings import Settings  # noqa: E402
 
 FRAMES, RUNS = 6, 40
 
@@ -36,7 +36,7 @@ def main() -> int:
     settings = Settings().replace({"resolution": 21})
     shot = shots.make_shot(rest, triangles, (rest[:, 0] < 0.1).astype(float), FRAMES, settings=settings)
     with tempfile.TemporaryDirectory() as folder:
-        outcome = bake.bake(shot, samples(rest), Path(folder))
+        outcome = run.bake(shot, samples(rest), Path(folder))
         with Store.open(Path(folder), outcome.id) as store:
             results = remake.results_of(store, remake.stored_shot(store, settings, None))
 

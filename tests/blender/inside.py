@@ -58,15 +58,15 @@ def shown_at(ob: Any, frame: int, subframe: float = 0.0) -> np.ndarray:
 
 def bake_here(ob: Any, folder: Path, settings: dict[str, Any]) -> Any:
     """Bakes an object of the open file in this process and plays it."""
-    from sinew import bake_object
+    from sinew import setups
 
     blend = save(folder / "scene.blend")
-    return bake_object.bake_object(ob.name, settings, bake_object.Target(blend))
+    return setups.bake_object(ob.name, settings, setups.Target(blend))
 
 
 def baked_samples(folder: Path) -> np.ndarray:
     """All samples of a bake folder."""
-    from sinew.core import pc2
+    from sinew.core.bake import pc2
 
     with open(folder / "result.pc2", "rb") as file:
         header = pc2.read_header(file, "result")

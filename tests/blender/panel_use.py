@@ -8,7 +8,7 @@ from typing import Any
 
 import bpy
 from sinew.ui import job_operator
-from sinew.ui.enrich import bake, properties, state
+from sinew.ui.setup import bake, properties, state
 
 FRAMES = 10
 

@@ -10,9 +10,9 @@ import bpy
 import numpy as np
 import pytest
 from inside import save, shown_at
-from sinew import bake_object
-from sinew.core.parts import loose_shells
-from sinew.scene.sample import Sampler
+from sinew import setups
+from sinew.core.paint.parts import loose_shells
+from sinew.scene.sampler import Sampler
 
 pytestmark = [
     pytest.mark.skipif(not assets.available(), reason=f"the models are not in {assets.FOLDER}"),
@@ -27,7 +27,7 @@ def test_a_model_gets_visible_sound_motion_and_keeps_what_is_followed(key: str, 
     ob = assets.load(model)
     assets.play(ob, next(name for name in assets.actions(ob) if name.endswith(action)))
     save(tmp_path / "model.blend")
-    told = bake_object.bake_object(model.object, {}, bake_object.Target(tmp_path / "model.blend")).report
+    told = setups.bake_object(model.object, {}, setups.Target(tmp_path / "model.blend")).report
     added, fit = told["added_motion"], told["fit_error"]
     numbers = [added["rms"], added["max"], told["follow_error"]["max"], *fit["max_per_sample"]]
     assert all(math.isfinite(number) for number in numbers)
@@ -65,6 +65,6 @@ def test_a_tail_that_shares_tets_with_the_back_is_named() -> None:
     model = assets.find("cow")
     ob = assets.load(model)
     assets.play(ob, next(name for name in assets.actions(ob) if name.endswith("Run")))
-    free, welded = (bake_object.try_object(model.object, {"separate_parts": on}) for on in (True, False))
+    free, welded = (setups.try_object(model.object, {"separate_parts": on}) for on in (True, False))
     assert free.welded == ""
     assert welded.welded.startswith("Welded: Back and Tail") and "Separate Parts" in welded.welded

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 import scenes
 from inside import command, environment, load, run, save, shown_at
-from sinew.core import pc2
+from sinew.core.bake import pc2
 from sinew.scene import playback, setup, stack
 
 QUICK = ("--set", "resolution=5", "--set", "substeps=1")
@@ -203,10 +203,10 @@ def delete_object(ob: Any) -> None:
 )  # fmt: skip
 def test_check_notices_what_has_changed(copy: Path, change: Any) -> None:
     change(object_of(copy))
-    from sinew import bake_object
+    from sinew import setups
 
     save(copy)
-    problems = [bake_object.check_object(entry, bake_object.Target(copy)) for entry in bake_object.setups()]
+    problems = [setups.check_object(entry, setups.Target(copy)) for entry in setups.setups()]
     assert len(problems) == 1 and problems[0], change
 
 

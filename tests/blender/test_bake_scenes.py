@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 import scenes
 from inside import bake_here, baked_samples, load, run, save, shown_at
-from sinew import bake_object
-from sinew.core.errors import BadInput
-from sinew.core.settings import Settings
+from sinew import setups
+from sinew.core.base.errors import BadInput
+from sinew.core.methods.enrich.settings import Settings
 from sinew.scene import compat, fingerprint, playback, setup, stack
 
 QUICK = {"resolution": 5, "substeps": 1}
@@ -216,7 +216,7 @@ def test_loose_parts_keep_their_shape_where_that_is_asked_for(tmp_path: Path) ->
     values = {**QUICK, "resolution": 12}
     alone = [baked_samples(bake_here(ob, tmp_path, {**values, "rigid_shells": on}).folder) for on in (False, True)]
     assert np.array_equal(*alone)  # one shell is no loose part
-    bake_object.clear(ob, bpy.context.scene)
+    setups.clear(ob, bpy.context.scene)
     ball, faces = scenes.ball_mesh(0.05, 4)
     lower = np.clip((ball[:, 0] + 0.1) / 0.2, 0.0, 1.0)
     button = scenes.add_mesh("Button", ball + (0.5, 0.0, 0.1), faces, groups={"upper": 1.0 - lower, "lower": lower})
@@ -300,9 +300,9 @@ def test_painted_regions_and_cores_change_the_motion_and_a_repaint_is_noticed(tm
     for region in ("stiffness", "damping", "density", "keep_pose"):
         found = baked_samples(bake_here(ob, tmp_path, {**values, f"{region}_group": "end"}).folder)
         assert np.abs(found - plain).max() > 1e-4, region
-    marks = bake_object.marks_of(ob, bpy.context.scene, Settings().replace({**values, "density_group": "end"}))
+    marks = setups.marks_of(ob, bpy.context.scene, Settings().replace({**values, "density_group": "end"}))
     ob.vertex_groups["end"].add([0, 1, 2], 0.5, "REPLACE")
-    now = bake_object.marks_of(ob, bpy.context.scene, Settings().replace({**values, "density_group": "end"}))
+    now = setups.marks_of(ob, bpy.context.scene, Settings().replace({**values, "density_group": "end"}))
     assert fingerprint.changed(marks, now) == ["A painted region has changed"]
     with pytest.raises(BadInput, match="no such"):
         bake_here(ob, tmp_path, {**values, "damping_group": "no such"})
@@ -332,9 +332,9 @@ def test_averages_keep_a_body_that_nothing_holds_with_its_animation(tmp_path: Pa
     assert np.linalg.norm(kept.mean(axis=0)) < 0.1 * np.linalg.norm(drifting.mean(axis=0))
     assert np.linalg.norm(part.mean(axis=0)) > 3.0 * np.linalg.norm(kept.mean(axis=0))  # only one end is kept
     chosen = Settings().replace({**values, "average_regions": 1, "average_group": "end"})
-    marks = bake_object.marks_of(ob, bpy.context.scene, chosen)
+    marks = setups.marks_of(ob, bpy.context.scene, chosen)
     ob.vertex_groups["end"].add([0, 1, 2], 0.5, "REPLACE")
-    assert fingerprint.changed(marks, bake_object.marks_of(ob, bpy.context.scene, chosen))
+    assert fingerprint.changed(marks, setups.marks_of(ob, bpy.context.scene, chosen))
 
 
 def build_legs(frames: int) -> Any:
@@ -372,6 +372,6 @@ def test_a_safe_frame_or_shape_key_keeps_parts_that_touch_apart(tmp_path: Path) 
         assert outcome.report["fit_error"]["max_relative"] < 0.3 * told["fit_error"]["max_relative"]
     assert bpy.context.scene.frame_current == 3
     assert reports["safe_frame"]["tets"] == reports["safe_shape_key"]["tets"]
-    assert bake_object.try_object(ob.name, {}).welded == ""  # with the settings of its setup
+    assert setups.try_object(ob.name, {}).welded == ""  # with the settings of its setup
     with pytest.raises(BadInput, match='no shape key "Opn": did you mean "Open"'):
         bake_here(ob, tmp_path, {**welded, "safe_shape_key": "Opn"})

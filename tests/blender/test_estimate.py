@@ -13,12 +13,13 @@ import pytest
 import scenes
 from inside import save
 from mathutils import Matrix
-from sinew import bake_object
-from sinew.core import estimate
-from sinew.core.cage import build_cage
+from sinew import setups
+from sinew.core.cage.cage import build_cage
+from sinew.core.methods.enrich import estimate
 from sinew.scene import shape
 from sinew.ui.background import results
-from sinew.ui.enrich import cage, forecast, properties
+from sinew.ui.enrich import cage, forecast
+from sinew.ui.setup import properties
 
 
 def add_setup(ob: Any) -> Any:
@@ -39,7 +40,7 @@ def lines_now(item: Any) -> list[str]:
 def test_tets_of_the_example_models_are_foretold_within_15_percent(key: str) -> None:
     ob = assets.load(assets.find(key))
     growth = estimate.measure(*shape.undeformed(ob).build())
-    rest = bake_object.look_at(ob.name, {}).rest
+    rest = setups.look_at(ob.name, {}).rest
     for resolution in (0, 16, 24, 48):
         real = len(build_cage(rest.positions, rest.triangles, resolution).tets)
         told = growth.tets(resolution) if resolution == 48 else growth.count(resolution)
@@ -50,7 +51,7 @@ def test_the_line_is_live_and_says_frames(registered: None) -> None:
     scenes.reset_scene()
     item = add_setup(scenes.build_two_bone_arm(frames=20))
     first, second = lines_now(item)
-    rest = bake_object.look_at("Arm", {}).rest
+    rest = setups.look_at("Arm", {}).rest
     assert first == f"{len(build_cage(rest.positions, rest.triangles).tets):,} tets"
     assert second.startswith("About") and second.endswith("for 20 frames")
     before = forecast.growth_of(item)
@@ -90,7 +91,7 @@ def test_mirrored_and_subdivided_meshes_are_measured_whole(registered: None) -> 
     both, triangles = shape.undeformed(ob).build()
     assert np.ptp(both[:, 0]) == pytest.approx(2 * np.ptp(alone[:, 0])) and triangles.max() == len(both) - 1
     ob.modifiers.remove(ob.modifiers["Subdivision"])
-    expected = bake_object.look_at(ob.name, {}).rest.positions
+    expected = setups.look_at(ob.name, {}).rest.positions
     assert np.allclose((both.min(axis=0), both.max(axis=0)), (expected.min(axis=0), expected.max(axis=0)), atol=1e-5)
     array = ob.modifiers.new("Array", "ARRAY")
     array.count = 3

@@ -10,11 +10,13 @@ import numpy as np
 import pytest
 import scenes
 from inside import bake_here, baked_samples
-from sinew import bake_object
-from sinew.core import fields as core_fields
-from sinew.core.errors import BadInput
-from sinew.core.settings import Settings
-from sinew.scene import attributes, compat, fields, fingerprint, sample, stack
+from sinew import setups
+from sinew.core.bake import fields as core_fields
+from sinew.core.base.errors import BadInput
+from sinew.core.methods.enrich.settings import Settings
+from sinew.scene import attributes, compat, fields, fingerprint, stack
+from sinew.scene.sampler import FOLLOW, Sampler
+from sinew.scene.steps import finished
 
 TIMESTEP = 0.04  # of particles, seconds a frame
 FIELDS: list[tuple[str, float, dict[str, Any]]] = [
@@ -140,10 +142,10 @@ def test_flesh_lets_go_and_is_caught_again_by_animated_weights(tmp_path: Path) -
     ob = scenes.build_cantilever(frames=24)
     ob.vertex_groups.new(name="all").add(range(len(ob.data.vertices)), 1.0, "REPLACE")
     given = [_shown(ob, frame) for frame in range(1, 25)]
-    ob[sample.FOLLOW] = 1.0
+    ob[FOLLOW] = 1.0
     for frame, factor in ((1, 1.0), (2, 1.0), (3, 0.2), (16, 0.2), (18, 1.0)):  # the tube stops on frame 4
-        ob[sample.FOLLOW] = factor
-        ob.keyframe_insert(f'["{sample.FOLLOW}"]', frame=frame)
+        ob[FOLLOW] = factor
+        ob.keyframe_insert(f'["{FOLLOW}"]', frame=frame)
     values = {"resolution": 8, "follow_group": "all", "follow_animated": True, "substeps": 2, "jiggle": 1.0}
     outcome = bake_here(ob, tmp_path, values)
     found = baked_samples(outcome.folder)
@@ -153,7 +155,7 @@ def test_flesh_lets_go_and_is_caught_again_by_animated_weights(tmp_path: Path) -
     assert outcome.report["follow_error"]["max"] < 2e-6 and not outcome.report["warnings"]
     again = bake_here(ob, tmp_path, values)
     assert again.unchanged
-    ob[sample.FOLLOW] = "much"
+    ob[FOLLOW] = "much"
     ob.animation_data_clear()
     with pytest.raises(Exception, match="must be a number"):
         bake_here(ob, tmp_path, values)
@@ -169,7 +171,7 @@ def test_weights_that_a_modifier_animates_are_read_on_every_frame(tmp_path: Path
         edit.keyframe_insert("mask_constant", frame=frame)
     for index in (0, 1):  # before and after the armature
         move_modifier(ob, "edit", index)
-        with sample.Sampler(ob) as sampler:
+        with Sampler(ob) as sampler:
             bpy.context.scene.frame_set(3)
             early = sampler.group_now("near")
             bpy.context.scene.frame_set(9)
@@ -236,14 +238,14 @@ def test_weights_that_nodes_write_are_followed(tmp_path: Path, is_group: bool) -
     outcome = bake_here(ob, tmp_path, {"resolution": 6, "follow_group": "made"})
     assert np.abs(baked_samples(outcome.folder) - given).max() < 2e-6
     value.default_value = 0.25
-    with sample.Sampler(ob) as sampler:
+    with Sampler(ob) as sampler:
         assert np.all(sampler.group("made") == 0.25) and np.all(sampler.group_now("made") == 0.25)
-    seen = bake_object.look_at(ob.name, {"follow_group": "made"}).follow()  # what Show Weights and the cage show
+    seen = setups.look_at(ob.name, {"follow_group": "made"}).follow()  # what Show Weights and the cage show
     assert np.all(seen == 0.25) and ob.modifiers["Armature"].show_viewport
-    assert np.all(bake_object.look_at(ob.name, {"follow_group": "made", "spread": True}).follow() == 0.25)
+    assert np.all(setups.look_at(ob.name, {"follow_group": "made", "spread": True}).follow() == 0.25)
     assert "made" in attributes.names(ob)
     value.default_value = 3.0
-    with sample.Sampler(ob) as sampler:
+    with Sampler(ob) as sampler:
         assert np.all(sampler.group("made") == 1.0)
 
 
@@ -260,10 +262,10 @@ def test_what_nodes_leave_out_of_a_group_is_spread_over() -> None:
     right.default_value = 5
     tree.links.new(index.outputs[0], left)
     tree.links.new(first.outputs[0], store.inputs["Selection"])
-    with sample.Sampler(ob) as sampler:
-        painted = sample.finished(sampler.group_in_steps("made", float("nan")))
+    with Sampler(ob) as sampler:
+        painted = finished(sampler.group_in_steps("made", float("nan")))
     assert np.all(painted[:5] == 1.0) and np.isnan(painted[5:]).all()
-    seen = bake_object.look_at(ob.name, {"follow_group": "made", "spread": True, "resolution": 6}).follow()
+    seen = setups.look_at(ob.name, {"follow_group": "made", "spread": True, "resolution": 6}).follow()
     assert np.all(seen == 1.0)
 
 
@@ -291,10 +293,10 @@ def test_an_attribute_of_the_mesh_is_spread_where_it_is_not_negative_and_makes_a
     stored.data.foreach_set("value", values)
     ob.data.attributes.new("integers", "INT", "POINT")
     assert "stored" in attributes.names(ob) and "integers" not in attributes.names(ob)
-    seen = bake_object.look_at(ob.name, {"follow_group": "stored", "spread": True, "resolution": 8}).follow()
+    seen = setups.look_at(ob.name, {"follow_group": "stored", "spread": True, "resolution": 8}).follow()
     assert np.all(seen[values == 1.0] == 1.0) and np.all(seen[values == 0.0] == 0.0)
     assert ((seen > 0.1) & (seen < 0.9)).sum() > len(seen) / 4
-    plain = bake_object.look_at(ob.name, {"follow_group": "stored"}).follow()
+    plain = setups.look_at(ob.name, {"follow_group": "stored"}).follow()
     assert np.array_equal(plain, np.maximum(values, 0.0))
     before = fingerprint.take_weights(ob, "stored")
     stored.data[0].value = 0.5

@@ -13,13 +13,14 @@ import pytest
 import sinew
 from inside import load, save
 from panel_use import FRAMES, item, sampled_work, wait_for
-from sinew.core.gmsh import process
-from sinew.core.report import UNSEPARATED
-from sinew.core.store import Store
+from sinew.core.bake.report import UNSEPARATED
+from sinew.core.bake.store import Store
+from sinew.core.cage.gmsh import process
 from sinew.scene import setup
 from sinew.ui import job_operator
 from sinew.ui.background import results
-from sinew.ui.enrich import cage, overlay, properties, state, view, weights
+from sinew.ui.enrich import cage, overlay, weights
+from sinew.ui.setup import properties, state, view
 
 
 @pytest.fixture

@@ -9,7 +9,9 @@ import scenes
 from inside import shown, shown_at
 from sinew.scene import stack
 from sinew.scene.errors import SceneError
-from sinew.scene.sample import AMOUNT, Sampler, find_object, write_group
+from sinew.scene.groups import write_group
+from sinew.scene.objects import find_object
+from sinew.scene.sampler import AMOUNT, Sampler
 
 
 @pytest.fixture(autouse=True)

@@ -13,11 +13,11 @@ import pytest
 import sinew
 from inside import load, save, shown_at
 from panel_use import FRAMES, activate, item, sampled_work, state_now
-from sinew.core import bakes
-from sinew.core.settings import Settings
+from sinew.core.bake import folders
+from sinew.core.methods.enrich.settings import Settings
 from sinew.scene import setup
 from sinew.ui import job_operator
-from sinew.ui.enrich import bake, state
+from sinew.ui.setup import bake, state
 
 
 def test_every_setting_is_a_property_with_its_default_and_a_tooltip(arm: Any) -> None:
@@ -262,7 +262,7 @@ def test_cancel_keeps_finished_frames_and_bake_continues(arm: Any, tmp_path: Pat
     assert job_operator.wait_until_over(60)
     assert "Sinew" in arm.modifiers and state_now().kind == state.UNFINISHED
     assert "kept" in job_operator.running.message and not job_operator.running.failed
-    (manifest,) = bakes.manifests(tmp_path / "sinew")
+    (manifest,) = folders.manifests(tmp_path / "sinew")
     assert not manifest.complete
     lines = (tmp_path / "sinew" / manifest.id / "frames.jsonl").read_text().splitlines()
     finished = sum("frame" in json.loads(line) for line in lines)
@@ -325,6 +325,6 @@ def test_two_setups_bake_into_two_folders(arm: Any, tmp_path: Path) -> None:
     bpy.ops.sinew.bake()
     activate(copy.name)
     assert bpy.ops.sinew.bake() == {"FINISHED"}
-    assert len(list(bakes.manifests(tmp_path / "sinew"))) == 2
+    assert len(list(folders.manifests(tmp_path / "sinew"))) == 2
     activate("Arm")
     assert item().resolution == 5 and state_now().kind == state.BAKED

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 from inside import load, save, shown_at
 from panel_use import FRAMES, item
-from sinew import bake_object
-from sinew.scene import playback, sample, setup
-from sinew.ui.enrich import live, properties, state
+from sinew import setups
+from sinew.scene import playback, setup
+from sinew.scene.sampler import Sampler
+from sinew.ui.setup import live, properties, state
 
 
 @pytest.fixture
@@ -58,7 +59,7 @@ def test_apply_makes_all_frames_anew_without_sampling_or_simulating(arm: Any, mo
     def never(*_: object, **__: object) -> None:
         raise AssertionError("the scene was sampled")
 
-    monkeypatch.setattr(sample.Sampler, "frames", never)
+    monkeypatch.setattr(Sampler, "frames", never)
     assert bpy.ops.sinew.apply_after() == {"FINISHED"}
     state.forget()
     assert state.of(item()).kind == state.BAKED
@@ -78,17 +79,17 @@ def test_the_check_agrees_and_notices_a_repainted_group(arm: Any) -> None:
     assert bpy.ops.sinew.make_after_group() == {"FINISHED"}
     item().follow_after = 0.8
     target = state.target()
-    assert "changed" in (bake_object.check_object(entry(), target) or "")
+    assert "changed" in (setups.check_object(entry(), target) or "")
     assert bpy.ops.sinew.apply_after() == {"FINISHED"}
-    assert bake_object.check_object(entry(), target) is None
+    assert setups.check_object(entry(), target) is None
     half = len(arm.data.vertices) // 2
     arm.vertex_groups["Sinew After"].add(range(half), 0.0, "REPLACE")
     state.forget()
     assert "After the Bake" in state.of(item()).text
-    assert "changed" in (bake_object.check_object(entry(), target) or "")
-    assert bake_object.is_remake_enough(arm, bpy.context.scene, target)
+    assert "changed" in (setups.check_object(entry(), target) or "")
+    assert setups.is_remake_enough(arm, bpy.context.scene, target)
     assert bpy.ops.sinew.bake() == {"FINISHED"}
-    assert bake_object.check_object(entry(), target) is None
+    assert setups.check_object(entry(), target) is None
 
 
 def test_a_group_keeps_the_bake_where_it_is_zero(arm: Any) -> None:
@@ -164,7 +165,7 @@ def test_another_frame_range_is_baked_also_when_a_slider_moved_with_it(arm: Any)
     scene = bpy.context.scene
     scene.frame_end -= 2
     item().amount = 0.5
-    assert "frame range" in bake_object.why_not_remake(arm, scene, state.target())
+    assert "frame range" in setups.why_not_remake(arm, scene, state.target())
     assert bpy.ops.sinew.bake() == {"FINISHED"}
     assert state.manifest_of(state.target().root, entry().bake).frame_end == scene.frame_end
     assert state.of(item()).kind == state.BAKED
@@ -174,6 +175,6 @@ def test_what_needs_a_new_simulation_says_so(arm: Any) -> None:
     item().jiggle = 5.0
     item().follow_after = 0.5
     assert live.session.live is None
-    assert not bake_object.is_remake_enough(arm, bpy.context.scene, state.target())
+    assert not setups.is_remake_enough(arm, bpy.context.scene, state.target())
     with pytest.raises(RuntimeError, match=r"press Bake|poll"):
         bpy.ops.sinew.apply_after()

@@ -34,7 +34,7 @@ else:
     bpy.ops.preferences.addon_enable(module=name)
 addon = importlib.import_module(name)
 assert Path(addon.__file__).is_relative_to(folder / "profile"), addon.__file__
-native = importlib.import_module(name + ".core.native").module
+native = importlib.import_module(name + ".core.base.native").module
 assert Path(native.__file__).is_relative_to(folder / "profile"), native.__file__
 solver = Path(native.info()["solver_file"])
 assert solver.is_relative_to(folder / "profile") and solver.name.startswith("libsinew_cholmod"), solver
@@ -113,7 +113,7 @@ addon = importlib.import_module(name)
 with open(addon.__file__.replace("__init__.py", "blender_manifest.toml")) as manifest:
     assert 'version = "0.99.0"' in manifest.read()
 assert not problem(name) and hasattr(bpy.types, "SINEW_PT_enrich")
-assert importlib.import_module(name + ".core.native").module.info()["solver_version"]
+assert importlib.import_module(name + ".core.base.native").module.info()["solver_version"]
 """
 )
 

@@ -20,11 +20,12 @@ from panel_use import (
     state_now,
     wait_for,
 )
-from sinew import bake_object
-from sinew.core import bakes
-from sinew.scene import compat, playback, sample, setup
+from sinew import setups
+from sinew.core.bake import folders
+from sinew.scene import compat, playback, setup
+from sinew.scene.objects import why_not
 from sinew.ui import job_operator
-from sinew.ui.enrich import properties, saving, state
+from sinew.ui.setup import properties, saving, state
 
 
 def entry() -> setup.Setup:
@@ -42,8 +43,8 @@ def added(ob: Any, frame: int) -> float:
     return float(np.abs(result - given).max())
 
 
-def folders(root: Path) -> set[str]:
-    return {manifest.id for manifest in bakes.manifests(root / "sinew")}
+def bake_ids(root: Path) -> set[str]:
+    return {manifest.id for manifest in folders.manifests(root / "sinew")}
 
 
 # Frames that arrive
@@ -101,7 +102,7 @@ def test_a_preview_is_coarse_short_marked_and_gives_way_to_the_bake(arm: Any) ->
     assert state_now().kind == state.PREVIEW and "frames 3 to 6" in state_now().text
     assert entry().previous == full and bpy.context.scene.frame_current == 3
     assert arm.modifiers["Sinew"].filepath.count(entry().bake) == 1
-    problem = bake_object.check_object(entry(), state.target())
+    problem = setups.check_object(entry(), state.target())
     assert problem is not None and "preview" in problem
     bpy.ops.sinew.preview()
     assert entry().previous == full
@@ -162,9 +163,9 @@ def test_a_file_without_a_name_bakes_and_its_bake_moves_beside_it(registered: No
     assert ob.modifiers["Sinew"].filepath.startswith("//sinew/")
     assert bpy.data.objects["Sleeve"].modifiers["Sinew"].filepath.startswith("//sinew/")
     assert np.array_equal(shown_at(ob, 7), baked) and state_now().kind == state.BAKED
-    (manifest,) = bakes.manifests(tmp_path / "sinew")
+    (manifest,) = folders.manifests(tmp_path / "sinew")
     assert manifest.owner_file == "named.blend"
-    assert bake_object.check_object(entry(), state.target()) is None
+    assert setups.check_object(entry(), state.target()) is None
 
 
 def test_a_copy_of_a_file_without_a_name_has_its_own_bake_and_the_open_one_keeps_its(
@@ -187,7 +188,7 @@ def test_a_copy_of_a_file_without_a_name_has_its_own_bake_and_the_open_one_keeps
         ob = activate("Arm")
         assert ob.modifiers["Sinew"].filepath.startswith("//sinew/")
         assert np.array_equal(shown_at(ob, 7), baked) and state_now().kind == state.BAKED
-        (manifest,) = bakes.manifests(tmp_path / "sinew")
+        (manifest,) = folders.manifests(tmp_path / "sinew")
         assert manifest.owner_file == "copy.blend"
 
 
@@ -204,7 +205,7 @@ def test_a_file_that_gets_its_name_during_a_bake_gets_the_bake_at_its_end(regist
     assert "save" in job_operator.running.message
     assert ob.modifiers["Sinew"].filepath.startswith("//sinew/") and state_now().kind == state.BAKED
     bpy.ops.wm.save_mainfile()
-    assert len(folders(tmp_path)) == 1
+    assert len(bake_ids(tmp_path)) == 1
 
 
 # Names and copies
@@ -233,7 +234,7 @@ def test_a_duplicate_shows_the_bake_and_gets_its_own(arm: Any, tmp_path: Path) -
     assert bpy.ops.sinew.bake() == {"FINISHED"}
     assert playback.bake_id(copy) == entry().bake != first == playback.bake_id(arm)
     bpy.ops.wm.save_mainfile()
-    assert {first, entry().bake} <= folders(tmp_path)
+    assert {first, entry().bake} <= bake_ids(tmp_path)
 
 
 def test_a_copied_scene_has_setups_of_its_own(arm: Any, tmp_path: Path) -> None:
@@ -250,7 +251,7 @@ def test_a_copied_scene_has_setups_of_its_own(arm: Any, tmp_path: Path) -> None:
     assert bpy.ops.sinew.bake() == {"FINISHED"}
     assert entry().bake != first.bake and playback.bake_id(arm) == first.bake
     save(tmp_path / "arm.blend")
-    assert {first.bake, entry().bake} <= folders(tmp_path)
+    assert {first.bake, entry().bake} <= bake_ids(tmp_path)
 
 
 def test_version_up_and_save_as_leave_the_old_files_bake_alone(arm: Any, tmp_path: Path) -> None:
@@ -270,7 +271,7 @@ def test_version_up_and_save_as_leave_the_old_files_bake_alone(arm: Any, tmp_pat
     assert state_now().kind == state.BAKED  # it plays the bake beside the file it comes from
     item().jiggle = 7.0
     bpy.ops.sinew.bake()
-    assert folders(elsewhere) == {entry().bake}
+    assert bake_ids(elsewhere) == {entry().bake}
     load(tmp_path / "arm.blend")
     ob = activate("Arm")
     assert entry().bake == first and np.array_equal(shown_at(ob, 6), baked) and state_now().kind == state.BAKED
@@ -310,7 +311,7 @@ def test_an_appended_object_plays_on_and_bakes_into_a_folder_of_its_own(arm: Any
     add_setup("Arm")
     bpy.context.scene.frame_end = FRAMES
     assert bpy.ops.sinew.bake() == {"FINISHED"}
-    assert folders(tmp_path / "b") == {entry().bake} and first in folders(tmp_path)
+    assert bake_ids(tmp_path / "b") == {entry().bake} and first in bake_ids(tmp_path)
 
 
 # Leftovers
@@ -326,11 +327,11 @@ def test_saving_removes_old_bakes_but_for_the_last_few(arm: Any, tmp_path: Path)
         assert job_operator.wait_until_over(60)
         made.append(entry().bake)
     bpy.ops.wm.save_mainfile()
-    assert folders(tmp_path) == {*made[-1:], *saving.recent} and len(saving.recent) == 3
-    assert made[0] not in folders(tmp_path) and made[-2] in folders(tmp_path)
+    assert bake_ids(tmp_path) == {*made[-1:], *saving.recent} and len(saving.recent) == 3
+    assert made[0] not in bake_ids(tmp_path) and made[-2] in bake_ids(tmp_path)
     load(tmp_path / "arm.blend")
     bpy.ops.wm.save_mainfile()
-    assert folders(tmp_path) == {made[-1]}
+    assert bake_ids(tmp_path) == {made[-1]}
 
 
 def test_bakes_of_the_file_before_stay_when_another_is_saved(arm: Any, tmp_path: Path) -> None:
@@ -340,7 +341,7 @@ def test_bakes_of_the_file_before_stay_when_another_is_saved(arm: Any, tmp_path:
     scenes.reset_scene()
     scenes.build_two_bone_arm(frames=4)
     save(tmp_path / "arm2.blend")
-    assert first in folders(tmp_path)
+    assert first in bake_ids(tmp_path)
 
 
 def test_a_removed_setup_and_a_deleted_bake_can_be_undone_after_saving(arm: Any, tmp_path: Path) -> None:
@@ -349,7 +350,7 @@ def test_a_removed_setup_and_a_deleted_bake_can_be_undone_after_saving(arm: Any,
     bpy.ops.wm.save_mainfile()
     assert bpy.ops.sinew.remove() == {"FINISHED"}
     bpy.ops.wm.save_mainfile()
-    assert made in folders(tmp_path)  # undo would play it
+    assert made in bake_ids(tmp_path)  # undo would play it
 
 
 def test_a_file_in_another_folder_that_plays_a_bake_keeps_it(arm: Any, tmp_path: Path) -> None:
@@ -363,7 +364,7 @@ def test_a_file_in_another_folder_that_plays_a_bake_keeps_it(arm: Any, tmp_path:
     item().jiggle = 5.0
     bpy.ops.sinew.bake()
     load_and_save(tmp_path / "arm.blend")
-    assert first in folders(tmp_path)
+    assert first in bake_ids(tmp_path)
     load(copy)
     activate("Arm")
     assert state_now().kind == state.BAKED and entry().bake == first
@@ -375,7 +376,7 @@ def test_a_file_in_another_folder_that_plays_a_bake_keeps_it(arm: Any, tmp_path:
     assert entry().bake == first and state_now().kind == state.BAKED
     copy.unlink()
     load_and_save(tmp_path / "arm.blend")
-    assert first not in folders(tmp_path)
+    assert first not in bake_ids(tmp_path)
 
 
 def load_and_save(blend: Path) -> None:
@@ -414,7 +415,7 @@ def test_a_deleted_character_leaves_nothing_behind(dressed: Any, tmp_path: Path)
     load(tmp_path / "arm.blend")
     assert "Arm" not in bpy.data.objects and setup.load() == []
     bpy.ops.wm.save_mainfile()
-    assert folders(tmp_path) == set()
+    assert bake_ids(tmp_path) == set()
 
 
 def test_a_duplicate_on_the_same_rig_is_no_passenger(arm: Any) -> None:
@@ -493,7 +494,7 @@ def test_a_render_during_a_bake_shows_what_has_arrived(arm: Any, tmp_path: Path)
 
 
 def refuses(words: str) -> None:
-    assert words in (sample.why_not(bpy.context.object) or "")
+    assert words in (why_not(bpy.context.object) or "")
     assert not bpy.ops.sinew.bake.poll()
 
 

@@ -10,11 +10,12 @@ import panel_use
 import pytest
 from fake_layout import Layout, draw
 from panel_use import FRAMES
-from sinew.core.settings import Settings
+from sinew.core.methods.enrich.settings import Settings
 from sinew.scene import stack
 from sinew.ui import job_operator
 from sinew.ui.background import results
-from sinew.ui.enrich import bake, cage, panel, passengers, presets, properties, sidebar, state, view
+from sinew.ui.enrich import cage, panel
+from sinew.ui.setup import bake, passengers, presets, properties, sidebar, state, view
 
 
 @pytest.fixture

@@ -9,10 +9,10 @@ import bpy
 import numpy as np
 from inside import load, run, save, shown_at
 from panel_use import FRAMES, activate, item, state_now
-from sinew import bake_object
-from sinew.core.store import Store
+from sinew import setups
+from sinew.core.bake.store import Store
 from sinew.scene import setup
-from sinew.ui.enrich import properties, state
+from sinew.ui.setup import properties, state
 
 FREE = {"upper": 1.0, "lower": 0.0}
 
@@ -165,9 +165,9 @@ def test_the_command_bakes_and_checks_passengers(dressed: Any, tmp_path: Path) -
     load(blend)
     assert "Sinew" in bpy.data.objects["Sleeve"].modifiers
     entry = setup.find("Arm")
-    assert entry is not None and bake_object.check_object(entry, bake_object.Target(blend)) is None
+    assert entry is not None and setups.check_object(entry, setups.Target(blend)) is None
     bpy.data.objects["Sleeve"].data.vertices[0].co.z += 0.1
-    problem = bake_object.check_object(entry, bake_object.Target(blend))
+    problem = setups.check_object(entry, setups.Target(blend))
     assert problem is not None and "passenger" in problem
 
 

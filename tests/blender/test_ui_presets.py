@@ -8,8 +8,8 @@ from typing import Any
 import bpy
 import panel_use
 import pytest
-from sinew.core import presets as core_presets
-from sinew.ui.enrich import presets, properties
+from sinew.core.methods import presets as core_presets
+from sinew.ui.setup import presets, properties
 
 
 @pytest.fixture

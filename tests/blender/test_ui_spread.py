@@ -8,10 +8,10 @@ import bpy
 import numpy as np
 import pytest
 from panel_use import item, state_now
-from sinew import bake_object
-from sinew.core.store import Store
+from sinew import setups
+from sinew.core.bake.store import Store
 from sinew.scene import setup
-from sinew.ui.enrich import state
+from sinew.ui.setup import state
 
 GROUP = "Few"
 
@@ -48,7 +48,7 @@ def test_a_bake_follows_the_spread_and_the_preview_shows_it(arm: Any) -> None:
     assert entry is not None
     with Store.open(state.target().root, entry.bake) as store:
         assert np.abs(store.constant("follow") - shown).max() < 0.01
-    assert bake_object.check_object(entry, state.target()) is None
+    assert setups.check_object(entry, state.target()) is None
 
 
 def test_a_vertex_painted_free_counts_and_makes_the_bake_stale(arm: Any) -> None:

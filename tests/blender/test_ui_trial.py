@@ -10,10 +10,11 @@ import numpy as np
 from fake_layout import draw
 from inside import run, save
 from panel_use import FRAMES, item
-from sinew.core.store import Store
+from sinew.core.bake.store import Store
 from sinew.scene import setup
 from sinew.ui import job_operator
-from sinew.ui.enrich import cage, overlay, panel, trial, view
+from sinew.ui.enrich import cage, overlay, panel, trial
+from sinew.ui.setup import view
 
 
 def lines() -> list[str]:

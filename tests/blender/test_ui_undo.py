@@ -12,7 +12,8 @@ import pytest
 from inside import shown_at
 from panel_use import activate, add_setup, item, state_now
 from sinew.scene import setup, stack
-from sinew.ui.enrich import cage, state, trial
+from sinew.ui.enrich import cage, trial
+from sinew.ui.setup import state
 
 
 def scene_now() -> dict[str, Any]:

@@ -38,7 +38,7 @@ def item() -> Any:
 
 
 def state() -> Any:
-    return module("ui.enrich.state").of(item())
+    return module("ui.setup.state").of(item())
 
 
 def job() -> Any:
@@ -118,7 +118,7 @@ def install(w: Window) -> Steps:
     yield from w.wait_until(lambda: hasattr(bpy.types.Scene, "sinew"), 20, "the add-on registers")
     yield 0.5
     yield from w.picture("installed")
-    assert module("core.native").module.__file__.startswith(str(Path(bpy.utils.user_resource("SCRIPTS")).parent))
+    assert module("core.base.native").module.__file__.startswith(str(Path(bpy.utils.user_resource("SCRIPTS")).parent))
     w.area("PREFERENCES").type = "VIEW_3D"
     yield 0.5
 
@@ -266,7 +266,7 @@ def open_presets(w: Window) -> Steps:
 
 
 def presets(w: Window) -> Steps:
-    known = module("core.presets").load_all()
+    known = module("core.methods.presets").load_all()
     yield from open_presets(w)
     yield from w.picture("presets")
     yield from w.click_in_menu('sinew.apply_preset(name="heavy"')

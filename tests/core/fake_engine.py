@@ -98,9 +98,9 @@ class FakeEnricher:
 
 
 def install(monkeypatch: Any) -> type[FakeEnricher]:
-    from sinew.core import bake
+    from sinew.core.bake import run
 
-    monkeypatch.setattr(bake, "load_engine", lambda: bake.Engine(FakeEnricher, FakeCage, FakeMonitor, "fake", "build"))
+    monkeypatch.setattr(run, "load_engine", lambda: run.Engine(FakeEnricher, FakeCage, FakeMonitor, "fake", "build"))
     monkeypatch.setattr(FakeEnricher, "fits", 0)
     monkeypatch.setattr(FakeEnricher, "steps", 0)
     monkeypatch.setattr(FakeEnricher, "delay", 0.0)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from sinew.core.settings import Settings
-from sinew.core.shot import Shot
+from sinew.core.bake.shot import Shot
+from sinew.core.methods.enrich.settings import Settings
 
 
 def make_shot(rest: Any, triangles: Any, follow: Any, samples: int, **changes: Any) -> Shot:

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 from bodies import box_tets
-from sinew.core.native import module
+from sinew.core.base.native import module
 
 Floats = npt.NDArray[np.float64]
 

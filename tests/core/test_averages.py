@@ -9,12 +9,12 @@ import numpy.typing as npt
 import pytest
 from bodies import box_surface, composite, rod, sphere
 from shots import make_shot
-from sinew.core.averages import average_regions
-from sinew.core.cage import build_cage
-from sinew.core.enrich import Enricher, State
-from sinew.core.errors import BadInput
-from sinew.core.regions import Regions
-from sinew.core.settings import Settings
+from sinew.core.base.errors import BadInput
+from sinew.core.cage.cage import build_cage
+from sinew.core.methods.enrich.engine import Enricher, State
+from sinew.core.methods.enrich.settings import Settings
+from sinew.core.paint.averages import average_regions
+from sinew.core.paint.regions import Regions
 
 Floats = npt.NDArray[np.float64]
 

@@ -12,11 +12,11 @@ import fake_engine
 import numpy as np
 import pytest
 import shots
-from sinew.core import bake, pc2, report
-from sinew.core.errors import BadInput, Cancelled, Error
-from sinew.core.settings import Settings
-from sinew.core.shot import Carried, Passenger, Sample, Shot
-from sinew.core.store import Store
+from sinew.core.bake import pc2, report, run
+from sinew.core.bake.shot import Carried, Passenger, Sample, Shot
+from sinew.core.bake.store import Store
+from sinew.core.base.errors import BadInput, Cancelled, Error
+from sinew.core.methods.enrich.settings import Settings
 
 COUNT = 12
 REST = np.random.default_rng(3).normal(size=(40, 3))
@@ -54,12 +54,12 @@ def with_passenger(given: Iterator[Sample], *, late: int = COUNT) -> Iterator[Sa
         yield dataclasses.replace(sample, carried=(Carried(positions, 2.0 * np.eye(4)),))
 
 
-def passenger_results(outcome: bake.Outcome) -> list[Any]:
+def passenger_results(outcome: run.Outcome) -> list[Any]:
     with Store.open(outcome.folder.parent, outcome.id) as store:
         return [store.read_result(index, "passenger_0") for index in range(store.manifest.samples)]
 
 
-def results(outcome: bake.Outcome) -> bytes:
+def results(outcome: run.Outcome) -> bytes:
     return (outcome.folder / "result.pc2").read_bytes()
 
 
@@ -75,7 +75,7 @@ def interrupted(count: int) -> Iterator[Sample]:
 
 
 def test_the_result_is_the_input_in_local_space_plus_the_added_motion(tmp_path) -> None:
-    outcome = bake.bake(make_shot(), samples(), tmp_path)
+    outcome = run.bake(make_shot(), samples(), tmp_path)
     with open(outcome.folder / "result.pc2", "rb") as file:
         header = pc2.read_header(file, "result")
         assert (header.vertices, header.samples) == (40, COUNT)
@@ -104,7 +104,7 @@ def test_results_are_those_of_a_plain_loop_without_files(tmp_path) -> None:
         window = (fitted[i - 1] if i else None, fitted[i], fitted[i + 1], fitted[i + 2] if i + 2 < COUNT else None)
         state, _ = enricher.advance(state, window)
         states.append(state)
-    outcome = bake.bake(shot, samples(), tmp_path)
+    outcome = run.bake(shot, samples(), tmp_path)
     with Store.open(tmp_path, outcome.id) as store:
         for i in range(COUNT):
             assert np.array_equal(store.read("fitted", i), fitted[i])
@@ -114,11 +114,11 @@ def test_results_are_those_of_a_plain_loop_without_files(tmp_path) -> None:
 
 @pytest.mark.parametrize("stop", [0, 1, 2, 3, 7, COUNT - 1])
 def test_an_interrupted_bake_goes_on_with_the_same_bits(tmp_path, engine, stop: int) -> None:
-    whole = bake.bake(make_shot(), samples(), tmp_path / "whole")
+    whole = run.bake(make_shot(), samples(), tmp_path / "whole")
     with pytest.raises(Cancelled, match="kept"):
-        bake.bake(make_shot(), interrupted(stop), tmp_path / "cut")
+        run.bake(make_shot(), interrupted(stop), tmp_path / "cut")
     engine.fits = 0
-    resumed = bake.bake(make_shot(), samples(), tmp_path / "cut")
+    resumed = run.bake(make_shot(), samples(), tmp_path / "cut")
     assert results(resumed) == results(whole)
     assert (resumed.folder / "simulated.f64").read_bytes() == (whole.folder / "simulated.f64").read_bytes()
     assert len(os.listdir(tmp_path / "cut")) == 1
@@ -138,19 +138,19 @@ def test_finished_frames_are_not_computed_again(tmp_path, engine) -> None:
         return next(tmp_path.glob("*/frames.jsonl")).read_text().count('"frame"')
 
     with pytest.raises(Cancelled):
-        bake.bake(make_shot(), slow(), tmp_path)
+        run.bake(make_shot(), slow(), tmp_path)
     engine.fits = engine.steps = 0
-    bake.bake(make_shot(), samples(), tmp_path)
+    run.bake(make_shot(), samples(), tmp_path)
     assert engine.fits <= 4 and engine.steps <= 4
 
 
 @pytest.mark.parametrize("changed", [0, 1, 5, COUNT - 1])
 def test_a_changed_frame_and_later_ones_are_computed_anew(tmp_path, engine, changed: int) -> None:
-    first = bake.bake(make_shot(), samples(), tmp_path / "a")
+    first = run.bake(make_shot(), samples(), tmp_path / "a")
     engine.fits = 0
-    second = bake.bake(make_shot(), samples(changed=changed), tmp_path / "a", previous=first.id)
+    second = run.bake(make_shot(), samples(changed=changed), tmp_path / "a", previous=first.id)
     assert engine.fits <= COUNT - changed + 2
-    fresh = bake.bake(make_shot(), samples(changed=changed), tmp_path / "b")
+    fresh = run.bake(make_shot(), samples(changed=changed), tmp_path / "b")
     assert results(second) == results(fresh)
     assert second.id != first.id and (tmp_path / "a" / first.id).is_dir()
 
@@ -158,45 +158,45 @@ def test_a_changed_frame_and_later_ones_are_computed_anew(tmp_path, engine, chan
 @pytest.mark.parametrize("changed", [0, 1, 4, 5, 6])
 def test_a_change_before_a_resumed_bake_leaves_nothing_stale(tmp_path, changed: int) -> None:
     with pytest.raises(Cancelled):
-        bake.bake(make_shot(), interrupted(6), tmp_path / "a")
-    resumed = bake.bake(make_shot(), samples(changed=changed), tmp_path / "a")
-    fresh = bake.bake(make_shot(), samples(changed=changed), tmp_path / "b")
+        run.bake(make_shot(), interrupted(6), tmp_path / "a")
+    resumed = run.bake(make_shot(), samples(changed=changed), tmp_path / "a")
+    fresh = run.bake(make_shot(), samples(changed=changed), tmp_path / "b")
     assert results(resumed) == results(fresh)
 
 
 def test_an_unchanged_bake_stays_and_nothing_is_computed(tmp_path, engine) -> None:
-    first = bake.bake(make_shot(), samples(), tmp_path)
+    first = run.bake(make_shot(), samples(), tmp_path)
     engine.fits = 0
-    again = bake.bake(make_shot(), samples(), tmp_path, previous=first.id)
+    again = run.bake(make_shot(), samples(), tmp_path, previous=first.id)
     assert again.unchanged and again.id == first.id and engine.fits == 0
     assert os.listdir(tmp_path) == [first.id]
 
 
 def test_another_file_gets_a_folder_of_its_own_without_new_simulation(tmp_path, engine) -> None:
-    first = bake.bake(make_shot(), samples(), tmp_path)
+    first = run.bake(make_shot(), samples(), tmp_path)
     engine.fits = 0
-    other = bake.bake(make_shot(owner_file="shot_v2.blend"), samples(), tmp_path, previous=first.id)
+    other = run.bake(make_shot(owner_file="shot_v2.blend"), samples(), tmp_path, previous=first.id)
     assert other.id != first.id and results(other) == results(first) and engine.fits == 0
 
 
 def test_why_another_mesher_was_used_is_told_however_the_bake_came_to_its_end(tmp_path, engine, monkeypatch) -> None:
     monkeypatch.setattr(fake_engine.FakeCage, "note", "The lattice stood in.")
     with pytest.raises(Cancelled, match="kept"):
-        bake.bake(make_shot(), interrupted(5), tmp_path)
+        run.bake(make_shot(), interrupted(5), tmp_path)
     monkeypatch.setattr(fake_engine.FakeCage, "note", "")  # the cage is now that of the folder
-    resumed = bake.bake(make_shot(), samples(), tmp_path)
+    resumed = run.bake(make_shot(), samples(), tmp_path)
     assert "The lattice stood in." in resumed.report["warnings"]
-    shown = bake.bake(make_shot(settings=Settings(amount=0.0)), samples(), tmp_path, previous=resumed.id)
+    shown = run.bake(make_shot(settings=Settings(amount=0.0)), samples(), tmp_path, previous=resumed.id)
     assert "The lattice stood in." in shown.report["warnings"]
-    other = bake.bake(make_shot(), samples(), tmp_path / "other")
+    other = run.bake(make_shot(), samples(), tmp_path / "other")
     assert "The lattice stood in." not in other.report["warnings"]
 
 
 def test_amount_needs_no_new_simulation(tmp_path, engine) -> None:
-    first = bake.bake(make_shot(), samples(), tmp_path)
+    first = run.bake(make_shot(), samples(), tmp_path)
     engine.fits = engine.steps = 0
     shot = make_shot(settings=Settings(amount=0.0))
-    second = bake.bake(shot, samples(), tmp_path, previous=first.id)
+    second = run.bake(shot, samples(), tmp_path, previous=first.id)
     assert (engine.fits, engine.steps) == (0, 0)
     with Store.open(tmp_path, second.id) as store:
         for sample in samples():
@@ -208,14 +208,14 @@ def fade(index: int) -> float:
 
 
 def test_a_changed_curve_of_amount_makes_results_anew_and_nothing_else(tmp_path, engine) -> None:
-    first = bake.bake(make_shot(), samples(), tmp_path / "a")
+    first = run.bake(make_shot(), samples(), tmp_path / "a")
     engine.fits = engine.steps = 0
-    second = bake.bake(make_shot(), samples(amount=fade), tmp_path / "a", previous=first.id)
+    second = run.bake(make_shot(), samples(amount=fade), tmp_path / "a", previous=first.id)
     assert (engine.fits, engine.steps) == (0, 0) and second.id != first.id
     assert not {"fitting", "simulation"} & set(second.report["seconds"])
-    again = bake.bake(make_shot(), samples(amount=fade), tmp_path / "a", previous=second.id)
+    again = run.bake(make_shot(), samples(amount=fade), tmp_path / "a", previous=second.id)
     assert again.unchanged
-    fresh = bake.bake(make_shot(), samples(amount=fade), tmp_path / "b")
+    fresh = run.bake(make_shot(), samples(amount=fade), tmp_path / "b")
     assert results(second) == results(fresh)
     with Store.open(tmp_path / "a", first.id) as full, Store.open(tmp_path / "a", second.id) as faded:
         for sample in samples():
@@ -226,69 +226,69 @@ def test_a_changed_curve_of_amount_makes_results_anew_and_nothing_else(tmp_path,
 
 def test_amounts_that_change_while_a_bake_is_interrupted_are_those_of_the_end(tmp_path) -> None:
     with pytest.raises(Cancelled):
-        bake.bake(make_shot(), interrupted(6), tmp_path / "a")
-    resumed = bake.bake(make_shot(), samples(amount=fade), tmp_path / "a")
-    fresh = bake.bake(make_shot(), samples(amount=fade), tmp_path / "b")
+        run.bake(make_shot(), interrupted(6), tmp_path / "a")
+    resumed = run.bake(make_shot(), samples(amount=fade), tmp_path / "a")
+    fresh = run.bake(make_shot(), samples(amount=fade), tmp_path / "b")
     assert results(resumed) == results(fresh)
 
 
 @pytest.mark.parametrize("count", [1, 2, COUNT - 3, COUNT + 3])
 def test_another_range_takes_over_what_it_can_and_is_exact(tmp_path, engine, count: int) -> None:
-    first = bake.bake(make_shot(), samples(), tmp_path / "a")
+    first = run.bake(make_shot(), samples(), tmp_path / "a")
     engine.fits = 0
     shot = make_shot(samples=count, frame_end=count)
-    second = bake.bake(shot, samples(count), tmp_path / "a", previous=first.id)
+    second = run.bake(shot, samples(count), tmp_path / "a", previous=first.id)
     assert engine.fits <= max(2, count - COUNT + 3)
-    fresh = bake.bake(shot, samples(count), tmp_path / "b")
+    fresh = run.bake(shot, samples(count), tmp_path / "b")
     assert results(second) == results(fresh)
 
 
 @pytest.mark.parametrize("change", [{"settings": Settings(jiggle=2.0)}, {"frame_rate": 25.0}, {"rest": REST + 0.001}])
 def test_another_setting_starts_anew(tmp_path, engine, change: dict[str, Any]) -> None:
-    first = bake.bake(make_shot(), samples(), tmp_path)
+    first = run.bake(make_shot(), samples(), tmp_path)
     engine.fits = 0
-    bake.bake(make_shot(**change), samples(), tmp_path, previous=first.id)
+    run.bake(make_shot(**change), samples(), tmp_path, previous=first.id)
     assert engine.fits == COUNT
 
 
 def test_a_finished_bake_outlives_a_new_build_of_the_engine(tmp_path, engine) -> None:
-    first = bake.bake(make_shot(build="a"), samples(), tmp_path)
+    first = run.bake(make_shot(build="a"), samples(), tmp_path)
     engine.fits = engine.steps = 0
-    assert bake.bake(make_shot(build="b"), samples(), tmp_path, previous=first.id).unchanged
+    assert run.bake(make_shot(build="b"), samples(), tmp_path, previous=first.id).unchanged
     assert (engine.fits, engine.steps) == (0, 0)
-    copied = bake.bake(make_shot(build="b", owner_file="shot_v2.blend"), samples(), tmp_path, previous=first.id)
+    copied = run.bake(make_shot(build="b", owner_file="shot_v2.blend"), samples(), tmp_path, previous=first.id)
     assert (engine.fits, engine.steps) == (0, 0)
     with Store.open(tmp_path, copied.id) as store:
         assert store.manifest.build == "a"  # whose frames they are
-    bake.bake(make_shot(build="b"), samples(amount=fade), tmp_path, previous=first.id)
+    run.bake(make_shot(build="b"), samples(amount=fade), tmp_path, previous=first.id)
     assert engine.fits == COUNT
 
 
 @pytest.mark.parametrize("changed", [0, 1, 5, COUNT - 1])
 def test_frames_of_two_builds_are_never_mixed(tmp_path, engine, changed: int) -> None:
-    first = bake.bake(make_shot(build="a"), samples(), tmp_path / "a")
+    first = run.bake(make_shot(build="a"), samples(), tmp_path / "a")
     engine.fits = 0
-    second = bake.bake(make_shot(build="b"), samples(changed=changed), tmp_path / "a", previous=first.id)
+    second = run.bake(make_shot(build="b"), samples(changed=changed), tmp_path / "a", previous=first.id)
     assert engine.fits == COUNT
-    fresh = bake.bake(make_shot(build="b"), samples(changed=changed), tmp_path / "b")
+    fresh = run.bake(make_shot(build="b"), samples(changed=changed), tmp_path / "b")
     assert results(second) == results(fresh)
 
 
 def test_an_interrupted_bake_is_not_continued_by_another_build(tmp_path, engine) -> None:
     with pytest.raises(Cancelled):
-        bake.bake(make_shot(build="a"), interrupted(6), tmp_path)
+        run.bake(make_shot(build="a"), interrupted(6), tmp_path)
     engine.fits = 0
-    bake.bake(make_shot(build="b"), samples(), tmp_path)
+    run.bake(make_shot(build="b"), samples(), tmp_path)
     assert engine.fits == COUNT
 
 
 def test_damaged_data_of_a_finished_frame_is_noticed(tmp_path) -> None:
-    first = bake.bake(make_shot(), samples(), tmp_path)
+    first = run.bake(make_shot(), samples(), tmp_path)
     good = results(first)
     with open(first.folder / "simulated.f64", "r+b") as file:
         file.seek(5 * 96 + 8)
         file.write(b"garbage!")
-    second = bake.bake(make_shot(), samples(), tmp_path, previous=first.id)
+    second = run.bake(make_shot(), samples(), tmp_path, previous=first.id)
     assert not second.unchanged and results(second) == good
 
 
@@ -298,7 +298,7 @@ def test_a_failure_of_the_engine_reaches_the_caller(tmp_path, engine, monkeypatc
 
     monkeypatch.setattr(engine, "advance", failing)
     with pytest.raises(BadInput, match="no"):
-        bake.bake(make_shot(), samples(), tmp_path)
+        run.bake(make_shot(), samples(), tmp_path)
 
 
 def test_a_failure_of_the_source_reaches_the_caller_and_ends_the_thread(tmp_path) -> None:
@@ -308,24 +308,24 @@ def test_a_failure_of_the_source_reaches_the_caller_and_ends_the_thread(tmp_path
 
     before = threading.active_count()
     with pytest.raises(RuntimeError, match="scene"):
-        bake.bake(make_shot(), failing(), tmp_path)
+        run.bake(make_shot(), failing(), tmp_path)
     assert threading.active_count() == before
 
 
 def test_too_few_samples_are_an_error(tmp_path) -> None:
     with pytest.raises(BadInput, match="Only 5 of 12"):
-        bake.bake(make_shot(), samples(5), tmp_path)
+        run.bake(make_shot(), samples(5), tmp_path)
 
 
 def test_a_result_that_is_not_finite_is_refused(tmp_path, engine, monkeypatch) -> None:
     monkeypatch.setattr(engine, "surface", lambda self, fitted, simulated, sampled, amount: sampled * np.inf)
     with pytest.raises(Error, match="finite"), np.errstate(invalid="ignore"):
-        bake.bake(make_shot(), samples(), tmp_path)
+        run.bake(make_shot(), samples(), tmp_path)
 
 
 def test_progress_ends_at_the_total(tmp_path) -> None:
     told: list[tuple[str, int, int]] = []
-    bake.bake(make_shot(), samples(), tmp_path, progress=lambda *progress: told.append(progress[:3]))
+    run.bake(make_shot(), samples(), tmp_path, progress=lambda *progress: told.append(progress[:3]))
     assert told[-1] == ("Baking", COUNT, COUNT)
 
 
@@ -343,12 +343,12 @@ def test_ctrl_c_while_the_cage_is_built_stops_it_and_leaves_no_folder(tmp_path, 
 
     monkeypatch.setattr(engine, "__init__", build)
     with pytest.raises(Cancelled, match="while the cage was built"):
-        bake.bake(make_shot(), samples(), tmp_path / "root", progress=strike)
+        run.bake(make_shot(), samples(), tmp_path / "root", progress=strike)
     assert told == [("Building", 1, 4)] and not (tmp_path / "root").exists()
 
 
 def test_the_report_is_json_and_tells_what_happened(tmp_path) -> None:
-    outcome = bake.bake(make_shot(), samples(), tmp_path)
+    outcome = run.bake(make_shot(), samples(), tmp_path)
     told = json.loads(json.dumps(outcome.report, allow_nan=False))
     for key in (
         "frames vertices tets fit_error follow_error added_motion inverted_tets newton_rounds substeps seconds "
@@ -369,26 +369,26 @@ def test_added_motion_counts_free_vertices_and_followed_ones_apart(tmp_path, eng
         return sampled + np.where(self.follow >= 1, 0.5, np.where(self.follow < 0.5, 0.125, 100.0))[:, None] * [1, 0, 0]
 
     monkeypatch.setattr(engine, "surface", shifted)
-    told = bake.bake(make_shot(), samples(), tmp_path).report
+    told = run.bake(make_shot(), samples(), tmp_path).report
     assert told["follow_error"]["max"] == pytest.approx(0.5, rel=1e-4)
     assert told["added_motion"]["rms"] == pytest.approx(0.125, rel=1e-4)
 
 
 @pytest.mark.parametrize(("follow", "hint"), [(0.0, "Nothing is followed"), (1.0, "little to see")])
 def test_extreme_weights_get_a_hint(tmp_path, follow: float, hint: str) -> None:
-    told = bake.bake(make_shot(follow=np.full(40, follow)), samples(), tmp_path).report
+    told = run.bake(make_shot(follow=np.full(40, follow)), samples(), tmp_path).report
     assert any(hint in warning for warning in told["warnings"])
 
 
 def test_a_body_that_its_averages_hold_is_not_said_to_drift(tmp_path) -> None:
     shot = make_shot(follow=np.zeros(40), settings=Settings(resolution=4, average_regions=3))
-    assert not any("drift" in warning for warning in bake.bake(shot, samples(), tmp_path).report["warnings"])
+    assert not any("drift" in warning for warning in run.bake(shot, samples(), tmp_path).report["warnings"])
 
 
 def test_flesh_drawn_back_is_counted_and_told_when_it_is_more_than_a_handful(tmp_path, engine, monkeypatch) -> None:
     for repaired in (2, 6):
         monkeypatch.setattr(engine, "repaired", repaired)
-        told = bake.bake(make_shot(), samples(), tmp_path / str(repaired)).report
+        told = run.bake(make_shot(), samples(), tmp_path / str(repaired)).report
         assert told["repaired_tets"] == {"total": repaired * (COUNT - 1), "max": repaired}
         assert any("drawn back" in warning for warning in told["warnings"]) == (repaired > 5)
 
@@ -406,7 +406,7 @@ def test_memory_does_not_grow_with_the_number_of_frames(tmp_path) -> None:
     for count in (30, 120):
         shot = dataclasses.replace(make_shot(), rest=big, follow=np.zeros(20_000), samples=count, frame_end=count)
         tracemalloc.start()
-        bake.bake(shot, many(count), tmp_path / str(count))
+        run.bake(shot, many(count), tmp_path / str(count))
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     # 90 more frames of 240 kB each would be 21 MB.
@@ -414,9 +414,9 @@ def test_memory_does_not_grow_with_the_number_of_frames(tmp_path) -> None:
 
 
 def test_a_passenger_moves_by_what_is_added_and_the_body_as_without_it(tmp_path) -> None:
-    alone = bake.bake(make_shot(), samples(), tmp_path / "a")
+    alone = run.bake(make_shot(), samples(), tmp_path / "a")
     shot = make_shot(passengers=(PASSENGER,))
-    both = bake.bake(shot, with_passenger(samples()), tmp_path / "b")
+    both = run.bake(shot, with_passenger(samples()), tmp_path / "b")
     assert results(alone) == results(both)
     moved = 0.0
     for given, shown in zip(with_passenger(samples()), passenger_results(both), strict=True):
@@ -429,32 +429,32 @@ def test_a_passenger_moves_by_what_is_added_and_the_body_as_without_it(tmp_path)
 @pytest.mark.parametrize("late", [0, 4, COUNT - 1])
 def test_a_passenger_that_changes_needs_no_new_simulation(tmp_path, engine, late: int) -> None:
     shot = make_shot(passengers=(PASSENGER,))
-    first = bake.bake(shot, with_passenger(samples()), tmp_path)
+    first = run.bake(shot, with_passenger(samples()), tmp_path)
     engine.fits = engine.steps = 0
-    second = bake.bake(shot, with_passenger(samples(), late=late), tmp_path, previous=first.id)
+    second = run.bake(shot, with_passenger(samples(), late=late), tmp_path, previous=first.id)
     assert (engine.fits, engine.steps) == (0, 0) and not second.unchanged
-    fresh = bake.bake(shot, with_passenger(samples(), late=late), tmp_path / "fresh")
+    fresh = run.bake(shot, with_passenger(samples(), late=late), tmp_path / "fresh")
     assert np.array_equal(passenger_results(second), passenger_results(fresh)) and results(second) == results(fresh)
-    assert bake.bake(shot, with_passenger(samples(), late=late), tmp_path, previous=second.id).unchanged
+    assert run.bake(shot, with_passenger(samples(), late=late), tmp_path, previous=second.id).unchanged
 
 
 def test_a_new_passenger_needs_no_new_simulation(tmp_path, engine) -> None:
-    first = bake.bake(make_shot(), samples(), tmp_path)
+    first = run.bake(make_shot(), samples(), tmp_path)
     engine.fits = engine.steps = 0
-    second = bake.bake(make_shot(passengers=(PASSENGER,)), with_passenger(samples()), tmp_path, previous=first.id)
+    second = run.bake(make_shot(passengers=(PASSENGER,)), with_passenger(samples()), tmp_path, previous=first.id)
     assert (engine.fits, engine.steps) == (0, 0)
-    fresh = bake.bake(make_shot(passengers=(PASSENGER,)), with_passenger(samples()), tmp_path / "fresh")
+    fresh = run.bake(make_shot(passengers=(PASSENGER,)), with_passenger(samples()), tmp_path / "fresh")
     assert np.array_equal(passenger_results(second), passenger_results(fresh))
 
 
 def test_a_new_passenger_after_an_interruption_keeps_the_finished_frames(tmp_path, engine) -> None:
     with pytest.raises(Cancelled):
-        bake.bake(make_shot(), interrupted(8), tmp_path)
+        run.bake(make_shot(), interrupted(8), tmp_path)
     engine.fits = 0
     shot = make_shot(passengers=(PASSENGER,))
-    second = bake.bake(shot, with_passenger(samples()), tmp_path)
+    second = run.bake(shot, with_passenger(samples()), tmp_path)
     assert engine.fits < COUNT
-    fresh = bake.bake(shot, with_passenger(samples()), tmp_path / "fresh")
+    fresh = run.bake(shot, with_passenger(samples()), tmp_path / "fresh")
     assert np.array_equal(passenger_results(second), passenger_results(fresh)) and results(second) == results(fresh)
 
 
@@ -466,7 +466,7 @@ def test_a_folder_can_be_played_as_soon_as_all_samples_are_taken(tmp_path, engin
         with Store.open(tmp_path, name) as store:
             seen.append([store.done, *(np.abs(store.read_result(index)).max() > 0.0 for index in range(COUNT))])
 
-    outcome = bake.bake(make_shot(), samples(), tmp_path, ready=ready)
+    outcome = run.bake(make_shot(), samples(), tmp_path, ready=ready)
     assert len(seen) == 1 and all(seen[0][1:]) and seen[0][0] < COUNT
     assert outcome.folder.is_dir()
 
@@ -474,5 +474,5 @@ def test_a_folder_can_be_played_as_soon_as_all_samples_are_taken(tmp_path, engin
 @pytest.mark.parametrize(("averages", "told"), [(0, True), (4, False)])
 def test_a_body_that_nothing_holds_is_told_unless_averages_hold_it(tmp_path, averages: int, told: bool) -> None:
     shot = make_shot(follow=np.zeros(len(REST)), settings=Settings(average_regions=averages))
-    outcome = bake.bake(shot, samples(), tmp_path)
+    outcome = run.bake(shot, samples(), tmp_path)
     assert any("may drift" in warning for warning in outcome.report["warnings"]) == told

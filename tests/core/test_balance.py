@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from bodies import box_surface
-from sinew.core.enrich import Enricher, State
-from sinew.core.settings import Settings
+from sinew.core.methods.enrich.engine import Enricher, State
+from sinew.core.methods.enrich.settings import Settings
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]

@@ -7,8 +7,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 from bodies import box_surface, box_tets
-from sinew.core import cage_view
-from sinew.core.cage import build_cage
+from sinew.core.cage.cage import build_cage
+from sinew.core.cage.view import all_edges, boundary_edges, cage_weights, spread_values, weight_colors
 
 
 def by_hand(tets: np.ndarray) -> tuple[set[tuple[int, ...]], set[tuple[int, ...]]]:
@@ -30,22 +30,22 @@ def as_set(edges: np.ndarray) -> set[tuple[int, ...]]:
 def test_edges_of_a_box_are_those_counted_by_hand() -> None:
     _, tets = box_tets((3, 2, 2), (3.0, 2.0, 2.0))
     outer, every = by_hand(tets)
-    assert as_set(cage_view.boundary_edges(tets)) == outer
-    assert as_set(cage_view.all_edges(tets)) == every
+    assert as_set(boundary_edges(tets)) == outer
+    assert as_set(all_edges(tets)) == every
     assert len(outer) < len(every)
 
 
 def test_edges_stay_right_where_indices_are_too_large_for_one_number() -> None:
     _, tets = box_tets((2, 2, 2), (1.0, 1.0, 1.0))
     far = (tets + 2**22).astype(np.int32)
-    assert as_set(cage_view.boundary_edges(far) - 2**22) == by_hand(tets)[0]
+    assert as_set(boundary_edges(far) - 2**22) == by_hand(tets)[0]
 
 
 def test_followed_parts_are_exact_in_the_cage_and_free_ones_are_free() -> None:
     vertices, triangles = box_surface((12, 4, 4), (3.0, 1.0, 1.0))
     follow = np.clip(2.0 - vertices[:, 0], 0.0, 1.0)
     cage = build_cage(vertices, triangles, 12)
-    weights = cage_view.cage_weights(len(cage.vertices), cage.tets, cage.binding, follow)
+    weights = cage_weights(len(cage.vertices), cage.tets, cage.binding, follow)
     assert weights.min() >= 0.0 and weights.max() == 1.0
     for corner, weight in zip(cage.tets[cage.binding], follow):
         if weight >= 1.0:
@@ -54,14 +54,14 @@ def test_followed_parts_are_exact_in_the_cage_and_free_ones_are_free() -> None:
 
 
 def test_cage_weights_agree_with_those_of_the_simulation() -> None:
-    from sinew.core.enrich import Enricher
-    from sinew.core.settings import Settings
+    from sinew.core.methods.enrich.engine import Enricher
+    from sinew.core.methods.enrich.settings import Settings
 
     vertices, triangles = box_surface((12, 4, 4), (3.0, 1.0, 1.0))
     follow = np.clip(2.0 - vertices[:, 0], 0.0, 1.0)
     enricher = Enricher(vertices, triangles, follow, Settings(resolution=10))
     cage = enricher.cage
-    shown = cage_view.cage_weights(len(cage.vertices), cage.tets, cage.binding, follow)
+    shown = cage_weights(len(cage.vertices), cage.tets, cage.binding, follow)
     used = enricher.cage_weights()
     surface = np.unique(cage.tets[cage.binding])
     assert np.array_equal(shown[surface] >= 1.0, used[surface] >= 1.0)
@@ -70,7 +70,7 @@ def test_cage_weights_agree_with_those_of_the_simulation() -> None:
 
 def test_values_spread_over_edges_and_stop_where_there_are_none() -> None:
     edges = np.array([(0, 1), (1, 2), (3, 4)], np.int32)
-    values, known = cage_view.spread_values(
+    values, known = spread_values(
         np.array([0.6, 0.0, 0.0, 0.0, 0.0]), np.array([True, False, False, False, False]), edges
     )
     assert values.tolist() == [0.6, 0.6, 0.6, 0.0, 0.0]
@@ -79,4 +79,4 @@ def test_values_spread_over_edges_and_stop_where_there_are_none() -> None:
 
 @pytest.mark.parametrize(("weight", "color"), [(0.0, (0, 0, 1)), (0.5, (0, 1, 0)), (1.0, (1, 0, 0))])
 def test_colours_are_those_of_weight_paint(weight: float, color: tuple[float, ...]) -> None:
-    assert cage_view.weight_colors(np.array([weight]), 0.5)[0].tolist() == [*color, 0.5]
+    assert weight_colors(np.array([weight]), 0.5)[0].tolist() == [*color, 0.5]

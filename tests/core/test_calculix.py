@@ -9,8 +9,8 @@ import numpy.typing as npt
 import pytest
 from bodies import box_tets, sphere
 from calf_mesh import surface_nets
-from sinew.core.cage import build_cage
-from sinew.core.native import module
+from sinew.core.base.native import module
+from sinew.core.cage.cage import build_cage
 
 calculix = pytest.importorskip("calculix", reason="scipy is not here")
 Floats = npt.NDArray[np.float64]

@@ -7,9 +7,9 @@ import numpy.typing as npt
 import pytest
 import studies
 from bodies import box_surface, composite
-from sinew.core.enrich import Enricher, State
-from sinew.core.native import module
-from sinew.core.settings import Settings
+from sinew.core.base.native import module
+from sinew.core.methods.enrich.engine import Enricher, State
+from sinew.core.methods.enrich.settings import Settings
 
 Floats = npt.NDArray[np.float64]
 

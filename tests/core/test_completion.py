@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import shots
 from bodies import box_surface, rod, rotation, sphere
-from sinew.core import bake
-from sinew.core.enrich import Enricher
-from sinew.core.parts import Parts, loose_shells, make_parts
-from sinew.core.seam import Seam
-from sinew.core.settings import Settings
-from sinew.core.shot import Sample
-from sinew.core.shown import areas_and_size
-from sinew.core.store import Store
+from sinew.core.bake import run
+from sinew.core.bake.shot import Sample
+from sinew.core.bake.store import Store
+from sinew.core.geometry.surface import areas_and_size
+from sinew.core.methods.enrich.engine import Enricher
+from sinew.core.methods.enrich.seam import Seam
+from sinew.core.methods.enrich.settings import Settings
+from sinew.core.paint.parts import Parts, loose_shells, make_parts
 
 REST, TRIANGLES = box_surface((16, 4, 4), (1.0, 0.25, 0.25))
 NO_RIGID = np.full(len(REST), -1, np.int32)
@@ -200,7 +200,7 @@ def test_a_bake_that_only_fits_gives_the_input_back_and_completes(tmp_path: Path
     follow = np.zeros(len(REST))
     shot = shots.make_shot(REST, TRIANGLES, follow, 5, settings=settings, parts=Parts(~hidden, NO_RIGID))
     source = (Sample(index, positions, np.eye(4)) for index, positions in enumerate(given))
-    outcome = bake.bake(shot, source, tmp_path)
+    outcome = run.bake(shot, source, tmp_path)
     with Store.open(tmp_path, outcome.id) as store:
         for index, true in enumerate(frames):
             result = store.read_result(index)

@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from bodies import box_surface, rod, rotation
-from sinew.core.cage import build_cage
-from sinew.core.enrich import Enricher
-from sinew.core.native import module
-from sinew.core.settings import Settings
-from sinew.core.shown import areas_and_size
+from sinew.core.base.native import module
+from sinew.core.cage.cage import build_cage
+from sinew.core.geometry.surface import areas_and_size
+from sinew.core.methods.enrich.engine import Enricher
+from sinew.core.methods.enrich.settings import Settings
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from bodies import box_tets, rotation
-from sinew.core.native import module
+from sinew.core.base.native import module
 
 Floats = npt.NDArray[np.float64]
 REFERENCE = Path(__file__).resolve().parents[3] / "shared" / "assets" / "fem_reference"

@@ -6,11 +6,11 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from bodies import box_surface, rotation, sphere
-from sinew.core.cage import build_cage
-from sinew.core.enrich import Enricher, State, enrich
-from sinew.core.native import module
-from sinew.core.regions import Regions
-from sinew.core.settings import Settings
+from sinew.core.base.native import module
+from sinew.core.cage.cage import build_cage
+from sinew.core.methods.enrich.engine import Enricher, State, enrich
+from sinew.core.methods.enrich.settings import Settings
+from sinew.core.paint.regions import Regions
 
 Floats = npt.NDArray[np.float64]
 
@@ -342,7 +342,7 @@ def test_the_fit_follows_bending_with_detail_off() -> None:
 
 @pytest.mark.parametrize("settings", ({"jiggle": -1.0}, {"resolution": 1}, {"no_such": 1}, {"scheme": "magic"}))
 def test_a_wrong_setting_is_answered_with_a_sentence(settings: dict) -> None:
-    from sinew.core.errors import BadInput
+    from sinew.core.base.errors import BadInput
 
     vertices, triangles, follow = bar()
     with pytest.raises(BadInput):
@@ -350,7 +350,7 @@ def test_a_wrong_setting_is_answered_with_a_sentence(settings: dict) -> None:
 
 
 def test_bad_arrays_are_answered_with_a_sentence() -> None:
-    from sinew.core.errors import BadInput
+    from sinew.core.base.errors import BadInput
 
     vertices, triangles, follow = bar()
     broken = vertices.copy()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from bodies import box_surface, rotation
-from sinew.core import estimate
-from sinew.core.cage import build_cage
-from sinew.core.settings import Settings
+from sinew.core.cage.cage import build_cage
+from sinew.core.methods.enrich import estimate
+from sinew.core.methods.enrich.settings import Settings
 
 
 def ball(count: int) -> tuple[np.ndarray, np.ndarray]:

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sinew.core.follow import Segment, automatic_follow
-from sinew.core.thickness import thickness
+from sinew.core.geometry.thickness import thickness
+from sinew.core.paint.follow import Segment, automatic_follow
 
 
 def ball(centre: tuple[float, float, float], radii: tuple[float, float, float], count: int = 24) -> tuple:

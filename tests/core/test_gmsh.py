@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 from bodies import box_surface, sphere
 from sinew import Enricher, Settings, build_cage
-from sinew.core.cage import Cage
-from sinew.core.errors import Cancelled
-from sinew.core.gmsh import LEAST_ANGLE, process, quality, skin
-from sinew.core.gmsh import tets as measures
-from sinew.core.native import Monitor, module
+from sinew.core.base.errors import Cancelled
+from sinew.core.base.native import Monitor, module
+from sinew.core.cage.cage import Cage
+from sinew.core.cage.gmsh import LEAST_ANGLE, process, quality, skin
+from sinew.core.cage.gmsh import tets as measures
 
 ROOT = Path(__file__).resolve().parents[2]
 RESOLUTION = 16

@@ -10,10 +10,10 @@ from typing import Any
 import fake_engine
 import numpy as np
 import pytest
-from sinew.core.errors import BadInput, Cancelled
-from sinew.core.job import Job
-from sinew.core.shot import Carried, Sample
-from sinew.core.spool import Spool
+from sinew.core.bake.job import Job
+from sinew.core.bake.shot import Carried, Sample
+from sinew.core.bake.spool import Spool
+from sinew.core.base.errors import BadInput, Cancelled
 from test_bake import COUNT, PASSENGER, make_shot, samples, with_passenger
 
 

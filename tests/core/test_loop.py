@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 import shots
 from bodies import box_surface
-from sinew.core import bake
-from sinew.core.approach import Approach
-from sinew.core.enrich import Enricher
-from sinew.core.errors import BadInput, Cancelled
-from sinew.core.missing import bridge
-from sinew.core.settings import Settings, parse_frames
-from sinew.core.shot import Carried, Sample, Shot
-from sinew.core.store import Store
+from sinew.core.bake import run
+from sinew.core.bake.approach import Approach
+from sinew.core.bake.missing import bridge
+from sinew.core.bake.shot import Carried, Sample, Shot
+from sinew.core.bake.store import Store
+from sinew.core.base.errors import BadInput, Cancelled
+from sinew.core.methods.enrich.engine import Enricher
+from sinew.core.methods.enrich.settings import Settings, parse_frames
 
 REST, TRIANGLES = box_surface((10, 3, 3), (1.0, 0.2, 0.2))
 PERIOD = 16
@@ -43,7 +43,7 @@ def make_shot(count: int, **settings: Any) -> Shot:
     return shots.make_shot(REST, TRIANGLES, follow, count, settings=Settings().replace(values))
 
 
-def baked(outcome: bake.Outcome) -> Any:
+def baked(outcome: run.Outcome) -> Any:
     with Store.open(outcome.folder.parent, outcome.id) as store:
         return np.array([store.read_result(index) for index in range(store.manifest.samples)])
 
@@ -58,12 +58,12 @@ def seam(result: Any, count: int) -> float:
 
 @pytest.mark.parametrize("count", [PERIOD, PERIOD + 1])
 def test_a_loop_ends_as_it_begins_whether_its_last_frame_repeats_the_first_or_not(tmp_path: Path, count: int) -> None:
-    outcome = bake.bake(make_shot(count, loop=True), samples(count), tmp_path)
+    outcome = run.bake(make_shot(count, loop=True), samples(count), tmp_path)
     told = outcome.report["loop"]
     assert told["seam_relative"] < 1e-3 and not told["blended"] and 1 <= told["cycles"] <= 20
     result = baked(outcome)
     assert np.abs(result - np.array([s.positions for s in samples(count)])).max() > 0.02  # it does move
-    plain = baked(bake.bake(make_shot(count), samples(count), tmp_path / "plain"))
+    plain = baked(run.bake(make_shot(count), samples(count), tmp_path / "plain"))
     assert seam(result, count) < 0.4 * seam(plain, count)
     if count > PERIOD:
         assert np.abs(result[-1] - result[0]).max() < 1e-3
@@ -72,18 +72,18 @@ def test_a_loop_ends_as_it_begins_whether_its_last_frame_repeats_the_first_or_no
 def test_a_loop_is_that_of_an_endless_simulation(tmp_path: Path) -> None:
     cycles = 8
     count = cycles * PERIOD
-    endless = baked(bake.bake(make_shot(count), samples(count), tmp_path / "endless"))
-    loop = baked(bake.bake(make_shot(PERIOD, loop=True), samples(PERIOD), tmp_path / "loop"))
+    endless = baked(run.bake(make_shot(count), samples(count), tmp_path / "endless"))
+    loop = baked(run.bake(make_shot(PERIOD, loop=True), samples(PERIOD), tmp_path / "loop"))
     assert np.abs(endless[-PERIOD - 2 : -2] - np.roll(loop, 2, axis=0)).max() < 2e-3
 
 
 @pytest.mark.parametrize("values", [{"settle": 10.0}, {"settle": 20.0, "jiggle": 1.0}])
 def test_a_loop_that_does_not_close_is_blended_and_told(tmp_path: Path, monkeypatch: Any, values: Any) -> None:
-    from sinew.core import beginning
+    from sinew.core.bake import beginning
 
     monkeypatch.setattr(beginning, "_MOST_CYCLES", 2)
     count = PERIOD + 1
-    outcome = bake.bake(make_shot(count, loop=True, **values), samples(count), tmp_path)
+    outcome = run.bake(make_shot(count, loop=True, **values), samples(count), tmp_path)
     assert outcome.report["loop"]["blended"] and outcome.report["loop"]["seam_relative"] > 1e-3
     assert any("blended" in warning for warning in outcome.report["warnings"])
     result = baked(outcome)
@@ -98,24 +98,24 @@ def test_half_a_cycle_is_told(tmp_path: Path) -> None:
         return shake(index / 2.0)
 
     for name, move in (("half", half), ("whole", shake)):
-        outcome = bake.bake(make_shot(PERIOD + 1, loop=True), samples(PERIOD + 1, move), tmp_path / name)
+        outcome = run.bake(make_shot(PERIOD + 1, loop=True), samples(PERIOD + 1, move), tmp_path / name)
         told = any("half a cycle" in warning for warning in outcome.report["warnings"])
         assert told == outcome.report["loop"]["kink"] == (name == "half")
 
 
 def test_a_loop_of_several_samples_a_frame_must_end_on_its_first_frame(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="add one frame"):
-        bake.bake(make_shot(PERIOD, loop=True, samples=2), samples(PERIOD), tmp_path)
+        run.bake(make_shot(PERIOD, loop=True, samples=2), samples(PERIOD), tmp_path)
 
 
 @pytest.mark.parametrize("stop", [3, 14])
 def test_an_interrupted_loop_goes_on_with_the_same_bits(tmp_path: Path, monkeypatch: Any, stop: int) -> None:
-    from sinew.core import bake_worker, beginning
+    from sinew.core.bake import beginning, worker
 
     monkeypatch.setattr(beginning, "_MOST_CYCLES", 2)
     shot = make_shot(PERIOD, loop=True, settle=10.0)  # blended, which is the hard case
-    whole = baked(bake.bake(shot, samples(PERIOD), tmp_path / "whole"))
-    simulate = bake_worker.Worker._simulate
+    whole = baked(run.bake(shot, samples(PERIOD), tmp_path / "whole"))
+    simulate = worker.Worker._simulate
 
     def interrupted(self: Any, index: int) -> None:
         if index == stop:
@@ -123,17 +123,17 @@ def test_an_interrupted_loop_goes_on_with_the_same_bits(tmp_path: Path, monkeypa
         simulate(self, index)
 
     with monkeypatch.context() as patch:
-        patch.setattr(bake_worker.Worker, "_simulate", interrupted)
+        patch.setattr(worker.Worker, "_simulate", interrupted)
         with pytest.raises(Cancelled):
-            bake.bake(shot, samples(PERIOD), tmp_path / "parts")
-    assert np.array_equal(whole, baked(bake.bake(shot, samples(PERIOD), tmp_path / "parts")))
+            run.bake(shot, samples(PERIOD), tmp_path / "parts")
+    assert np.array_equal(whole, baked(run.bake(shot, samples(PERIOD), tmp_path / "parts")))
 
 
 def test_what_does_not_come_back_is_no_loop(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="no loop"):
-        bake.bake(make_shot(8, loop=True), samples(8, run_away), tmp_path)
+        run.bake(make_shot(8, loop=True), samples(8, run_away), tmp_path)
     with pytest.raises(BadInput, match="four frames"):
-        bake.bake(make_shot(3, loop=True), samples(3), tmp_path)
+        run.bake(make_shot(3, loop=True), samples(3), tmp_path)
 
 
 def test_a_settled_start_hangs_already(tmp_path: Path) -> None:
@@ -141,7 +141,7 @@ def test_a_settled_start_hangs_already(tmp_path: Path) -> None:
     moved = {}
     for start in ("moving", "settled"):
         shot = make_shot(12, keep_pose=0.0, start=start)
-        result = baked(bake.bake(shot, samples(12, lambda _: (0.0, 0.0, 0.0)), tmp_path / start))
+        result = baked(run.bake(shot, samples(12, lambda _: (0.0, 0.0, 0.0)), tmp_path / start))
         moved[start] = float(np.abs(np.diff(result[:, :, 2], axis=0)).max())
         sag = float((REST[:, 2] - result[-1, :, 2]).max())
         assert start == "moving" or sag > 0.005
@@ -186,7 +186,7 @@ def test_a_start_at_rest_arrives_swinging(tmp_path: Path) -> None:
     count, results = 12, {}
     for start, preroll in (("moving", 0), ("rest", 0), ("rest", 24), ("rest", 96)):
         shot = make_shot(count, start=start, preroll=preroll, jiggle=2.0, settle=2.0)
-        results[start, preroll] = baked(bake.bake(shot, curled(count), tmp_path / f"{start}{preroll}"))
+        results[start, preroll] = baked(run.bake(shot, curled(count), tmp_path / f"{start}{preroll}"))
     given = np.array([sample.positions for sample in curled(count)])
     held, free = REST[:, 0] < 0.15, REST[:, 0] > 0.8
     assert np.array_equal(results["rest", 0], results["rest", 24])  # a second
@@ -200,11 +200,11 @@ def test_a_start_at_rest_arrives_swinging(tmp_path: Path) -> None:
 
 
 def test_an_interrupted_start_at_rest_goes_on_with_the_same_bits(tmp_path: Path, monkeypatch: Any) -> None:
-    from sinew.core import bake_worker
+    from sinew.core.bake import worker
 
     shot = make_shot(8, start="rest", preroll=6)
-    whole = baked(bake.bake(shot, curled(8), tmp_path / "whole"))
-    simulate = bake_worker.Worker._simulate
+    whole = baked(run.bake(shot, curled(8), tmp_path / "whole"))
+    simulate = worker.Worker._simulate
 
     def interrupted(self: Any, index: int) -> None:
         if index == 3:
@@ -212,10 +212,10 @@ def test_an_interrupted_start_at_rest_goes_on_with_the_same_bits(tmp_path: Path,
         simulate(self, index)
 
     with monkeypatch.context() as patch:
-        patch.setattr(bake_worker.Worker, "_simulate", interrupted)
+        patch.setattr(worker.Worker, "_simulate", interrupted)
         with pytest.raises(Cancelled):
-            bake.bake(shot, curled(8), tmp_path / "parts")
-    assert np.array_equal(whole, baked(bake.bake(shot, curled(8), tmp_path / "parts")))
+            run.bake(shot, curled(8), tmp_path / "parts")
+    assert np.array_equal(whole, baked(run.bake(shot, curled(8), tmp_path / "parts")))
 
 
 def test_frames_are_named_by_numbers_and_ranges() -> None:

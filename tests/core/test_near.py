@@ -5,10 +5,10 @@ from __future__ import annotations
 import near_meshes
 import numpy as np
 import pytest
-from sinew.core.cage import Cage, build_cage
-from sinew.core.enrich import Enricher
-from sinew.core.settings import Settings
-from sinew.core.shells import connected_pieces
+from sinew.core.cage.cage import Cage, build_cage
+from sinew.core.geometry.connected import connected_pieces
+from sinew.core.methods.enrich.engine import Enricher
+from sinew.core.methods.enrich.settings import Settings
 
 
 def components(cage: Cage) -> np.ndarray:

@@ -4,8 +4,8 @@ import struct
 
 import numpy as np
 import pytest
-from sinew.core import pc2
-from sinew.core.errors import StoreError
+from sinew.core.bake import pc2
+from sinew.core.base.errors import StoreError
 
 
 def whole_file(path, vertices: int = 5, samples: int = 3) -> pc2.Header:

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import pytest
-from sinew.core import presets
-from sinew.core.errors import BadInput
-from sinew.core.settings import Settings
+from sinew.core.base.errors import BadInput
+from sinew.core.methods import presets
+from sinew.core.methods.enrich.settings import Settings
 
 
 def test_materials_and_artist_presets_are_there_and_valid() -> None:

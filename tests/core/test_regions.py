@@ -6,15 +6,15 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from bodies import box_surface, rotation
-from sinew.core import fields
-from sinew.core.cage import build_cage
-from sinew.core.enrich import Enricher, State
-from sinew.core.fields import COLUMNS, make_row, push_of
-from sinew.core.follow import Segment
-from sinew.core.outer import Outer
-from sinew.core.parts import Parts
-from sinew.core.regions import Regions, cage_follow, make_bones
-from sinew.core.settings import Settings
+from sinew.core.bake import fields
+from sinew.core.bake.fields import COLUMNS, make_row, push_of
+from sinew.core.bake.outer import Outer
+from sinew.core.cage.cage import build_cage
+from sinew.core.methods.enrich.engine import Enricher, State
+from sinew.core.methods.enrich.settings import Settings
+from sinew.core.paint.follow import Segment
+from sinew.core.paint.parts import Parts
+from sinew.core.paint.regions import Regions, cage_follow, make_bones
 
 Floats = npt.NDArray[np.float64]
 Body = tuple[Floats, npt.NDArray[np.int32], Floats]

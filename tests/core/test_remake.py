@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 import shots
 from bodies import box_surface, rotation
-from sinew.core import bake, remake
-from sinew.core.enrich import Enricher
-from sinew.core.errors import BadInput, Cancelled, StoreError
-from sinew.core.parts import Parts
-from sinew.core.settings import Settings
-from sinew.core.shot import Carried, Passenger, Sample, Shot
-from sinew.core.store import Store
+from sinew.core.bake import remake, run
+from sinew.core.bake.shot import Carried, Passenger, Sample, Shot
+from sinew.core.bake.store import Store
+from sinew.core.base.errors import BadInput, Cancelled, StoreError
+from sinew.core.methods.enrich.engine import Enricher
+from sinew.core.methods.enrich.settings import Settings
+from sinew.core.paint.parts import Parts
 
 COUNT = 10
 REST, TRIANGLES = box_surface((3, 3, 9), (0.3, 0.3, 1.0))
@@ -43,15 +43,15 @@ def samples() -> Iterator[Sample]:
 
 
 @pytest.fixture(scope="module")
-def baked(tmp_path_factory: Any) -> bake.Outcome:
-    return bake.bake(make_shot(), samples(), tmp_path_factory.mktemp("bakes"))
+def baked(tmp_path_factory: Any) -> run.Outcome:
+    return run.bake(make_shot(), samples(), tmp_path_factory.mktemp("bakes"))
 
 
 def with_after(value: float, **others: Any) -> Settings:
     return Settings(resolution=8, jiggle=2.0, follow_after=value, **others)
 
 
-def played(outcome: bake.Outcome, name: str = "result") -> Any:
+def played(outcome: run.Outcome, name: str = "result") -> Any:
     with Store.open(outcome.folder.parent, outcome.id) as store:
         return np.array([store.read_result(index, name) for index in range(COUNT)])
 
@@ -60,7 +60,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.name != "lock"}
 
 
-def test_fully_drawn_back_is_the_input_and_half_way_lies_between(baked: bake.Outcome) -> None:
+def test_fully_drawn_back_is_the_input_and_half_way_lies_between(baked: run.Outcome) -> None:
     root = baked.folder.parent
     full = remake.remake(root, baked.id, with_after(1.0))
     for name, given in (("result", [s.positions for s in samples()]),
@@ -73,21 +73,21 @@ def test_fully_drawn_back_is_the_input_and_half_way_lies_between(baked: bake.Out
     assert full.report["added_motion"]["max"] < 1e-6 < baked.report["added_motion"]["max"]
 
 
-def test_it_is_what_a_bake_with_these_settings_makes_and_can_be_undone(baked: bake.Outcome, tmp_path: Any) -> None:
+def test_it_is_what_a_bake_with_these_settings_makes_and_can_be_undone(baked: run.Outcome, tmp_path: Any) -> None:
     weights = np.clip(REST[:, 2], 0.0, 1.0)
-    anew = bake.bake(make_shot(settings=with_after(0.7), after=weights), samples(), tmp_path)
+    anew = run.bake(make_shot(settings=with_after(0.7), after=weights), samples(), tmp_path)
     again = remake.remake(baked.folder.parent, baked.id, with_after(0.7), weights)
     for name in ("result", "passenger_0"):
         assert np.array_equal(played(anew, name), played(again, name))
     with Store.open(again.folder.parent, again.id) as store:
         shot = make_shot(settings=with_after(0.7), after=weights)
-        assert bake.check_inputs(store, shot, samples()) is None
-        assert bake.check_inputs(store, make_shot(), samples()) == (0, "amount")
+        assert run.check_inputs(store, shot, samples()) is None
+        assert run.check_inputs(store, make_shot(), samples()) == (0, "amount")
     back = remake.remake(again.folder.parent, again.id, with_after(0.0))
     assert np.array_equal(played(back), played(baked))
 
 
-def test_painted_weights_count_and_move_only_what_they_mark(baked: bake.Outcome) -> None:
+def test_painted_weights_count_and_move_only_what_they_mark(baked: run.Outcome) -> None:
     upper = (REST[:, 2] > 0.7).astype(float)
     result = played(remake.remake(baked.folder.parent, baked.id, with_after(1.0), upper))
     moved = np.linalg.norm(result - played(baked), axis=2).max(axis=0)
@@ -95,7 +95,7 @@ def test_painted_weights_count_and_move_only_what_they_mark(baked: bake.Outcome)
     assert moved[REST[:, 2] < 0.15].max() < 1e-6
 
 
-def test_neither_the_old_bake_nor_what_the_two_share_is_written_to(baked: bake.Outcome) -> None:
+def test_neither_the_old_bake_nor_what_the_two_share_is_written_to(baked: run.Outcome) -> None:
     before = contents(baked.folder)
     again = remake.remake(baked.folder.parent, baked.id, with_after(0.4))
     shared = {path.name for path in again.folder.iterdir() if os.stat(path).st_nlink > 1}
@@ -106,7 +106,7 @@ def test_neither_the_old_bake_nor_what_the_two_share_is_written_to(baked: bake.O
     assert contents(baked.folder) == before
 
 
-def test_a_disk_without_hard_links_gets_copies(baked: bake.Outcome, monkeypatch: Any) -> None:
+def test_a_disk_without_hard_links_gets_copies(baked: run.Outcome, monkeypatch: Any) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise PermissionError(1, "no links here")
 
@@ -117,7 +117,7 @@ def test_a_disk_without_hard_links_gets_copies(baked: bake.Outcome, monkeypatch:
     assert all(os.stat(path).st_nlink == 1 for path in again.folder.iterdir())
 
 
-def test_stopping_leaves_the_bake_as_it_was_and_no_folder(baked: bake.Outcome) -> None:
+def test_stopping_leaves_the_bake_as_it_was_and_no_folder(baked: run.Outcome) -> None:
     def stop(stage: str, done: int, total: int, left: float) -> None:
         if done == 4:
             raise KeyboardInterrupt
@@ -129,7 +129,7 @@ def test_stopping_leaves_the_bake_as_it_was_and_no_folder(baked: bake.Outcome) -
     assert contents(baked.folder) == before
 
 
-def test_after_a_kill_every_frame_is_old_or_new_and_whole_and_a_bake_finishes_it(baked: bake.Outcome) -> None:
+def test_after_a_kill_every_frame_is_old_or_new_and_whole_and_a_bake_finishes_it(baked: run.Outcome) -> None:
     root = baked.folder.parent
     shot = dataclasses.replace(make_shot(settings=with_after(0.3)), owner_setup="killed")
     with Store.open(root, baked.id) as old:
@@ -144,12 +144,12 @@ def test_after_a_kill_every_frame_is_old_or_new_and_whole_and_a_bake_finishes_it
         assert not left.manifest.complete
         assert [mark is not None and mark.result == "new" for mark in left.marks] == [True] * 4 + [False] * 6
         assert all(mark is not None and mark.data == left.digest(i) for i, mark in enumerate(left.marks))
-    finished = bake.bake(shot, samples(), root)
+    finished = run.bake(shot, samples(), root)
     assert finished.id == store.manifest.id and finished.report["computed"] == 0
     assert np.array_equal(played(finished), played(remake.remake(root, baked.id, with_after(0.3))))
 
 
-def test_damaged_and_unfinished_bakes_are_refused(baked: bake.Outcome) -> None:
+def test_damaged_and_unfinished_bakes_are_refused(baked: run.Outcome) -> None:
     root = baked.folder.parent
     with Store.open(root, baked.id) as old, Store.fork(root, old) as store:
         store.write("simulated", 5, store.read("simulated", 4))
@@ -165,7 +165,7 @@ def test_damaged_and_unfinished_bakes_are_refused(baked: bake.Outcome) -> None:
         remake.remake(root, baked.id, with_after(0.3), np.full(len(REST), 2.0))
 
 
-def test_what_has_not_changed_is_not_made_again(baked: bake.Outcome) -> None:
+def test_what_has_not_changed_is_not_made_again(baked: run.Outcome) -> None:
     assert remake.remake(baked.folder.parent, baked.id, with_after(0.0)).unchanged
     once = remake.remake(baked.folder.parent, baked.id, with_after(0.2))
     assert not once.unchanged and remake.remake(once.folder.parent, once.id, with_after(0.2)).unchanged
@@ -189,14 +189,14 @@ def test_amount_and_maximum_offset_act_on_what_is_drawn_back() -> None:
 def test_tracked_and_rigid_parts_lie_in_the_folder_too(tmp_path: Path) -> None:
     parts = Parts(REST[:, 2] < 0.9, np.where(REST[:, 2] < 0.2, 0, -1).astype(np.int32))
     root = tmp_path / "bakes"
-    plain = bake.bake(make_shot(parts=parts, settings=with_after(0.0)), samples(), root)
-    anew = bake.bake(make_shot(parts=parts, settings=with_after(0.6)), samples(), tmp_path / "anew")
+    plain = run.bake(make_shot(parts=parts, settings=with_after(0.0)), samples(), root)
+    anew = run.bake(make_shot(parts=parts, settings=with_after(0.6)), samples(), tmp_path / "anew")
     again = remake.remake(root, plain.id, with_after(0.6))
     assert np.array_equal(played(anew), played(again))
     assert not np.array_equal(played(plain), played(again))
 
 
-def test_a_frame_that_comes_again_while_a_slider_moves_has_the_bits_of_a_new_one(baked: bake.Outcome) -> None:
+def test_a_frame_that_comes_again_while_a_slider_moves_has_the_bits_of_a_new_one(baked: run.Outcome) -> None:
     with Store.open(baked.folder.parent, baked.id) as store:
 
         def made(results: Any, index: int, strength: float) -> Any:
@@ -212,7 +212,7 @@ def test_a_frame_that_comes_again_while_a_slider_moves_has_the_bits_of_a_new_one
 
 
 def test_the_way_back_from_the_world_is_exact_for_any_object() -> None:
-    from sinew.core import results
+    from sinew.core.bake import results
 
     random = np.random.default_rng(3)
     points = random.normal(size=(20, 3))

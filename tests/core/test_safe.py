@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 from bodies import rotation
 from shots import make_shot
-from sinew.core import safe as safes
-from sinew.core.bake import bake
-from sinew.core.cage import Cage
-from sinew.core.enrich import Enricher
-from sinew.core.errors import BadInput, Cancelled
-from sinew.core.gmsh import tets as measures
-from sinew.core.safe import make_cage, measure_filling
-from sinew.core.settings import Settings
-from sinew.core.shot import Sample, Shot
-from sinew.core.store import Store
-from sinew.core.welds import find_welds
+from sinew.core.bake.run import bake
+from sinew.core.bake.shot import Sample, Shot
+from sinew.core.bake.store import Store
+from sinew.core.base.errors import BadInput, Cancelled
+from sinew.core.cage import safe as safes
+from sinew.core.cage.cage import Cage
+from sinew.core.cage.gmsh import tets as measures
+from sinew.core.cage.safe import make_cage, measure_filling
+from sinew.core.cage.welds import find_welds
+from sinew.core.methods.enrich.engine import Enricher
+from sinew.core.methods.enrich.settings import Settings
 
 Body = tuple[near_meshes.Posed, np.ndarray]
 

@@ -4,8 +4,8 @@ import dataclasses
 from pathlib import Path
 
 import pytest
-from sinew.core.errors import BadInput
-from sinew.core.settings import Settings, describe, values_from_text
+from sinew.core.base.errors import BadInput
+from sinew.core.methods.enrich.settings import Settings, describe, values_from_text
 
 
 def test_defaults_are_valid_and_none_counts_as_changed() -> None:

@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sinew.core import bakes, disk
-from sinew.core.errors import StoreError
-from sinew.core.store import Manifest, Store
+from sinew.core.bake import folders
+from sinew.core.bake.manifest import Manifest
+from sinew.core.bake.store import Store
+from sinew.core.base import disk
+from sinew.core.base.errors import StoreError
 
 SAMPLES = 4
 
@@ -252,15 +254,15 @@ def test_denied_access_becomes_a_sentence() -> None:
 
 
 def test_only_the_owner_removes_a_bake(root: Path, folder: Path) -> None:
-    assert not bakes.remove(root, folder.name, "other.blend")
+    assert not folders.remove(root, folder.name, "other.blend")
     assert folder.is_dir()
-    assert bakes.remove(root, folder.name, "shot.blend")
+    assert folders.remove(root, folder.name, "shot.blend")
     assert not folder.exists()
 
 
 def test_a_bake_in_use_is_not_removed(root: Path, folder: Path) -> None:
     with Store.open(root, folder.name, writable=True):
-        assert not bakes.remove(root, folder.name, "shot.blend")
+        assert not folders.remove(root, folder.name, "shot.blend")
     assert folder.is_dir()
 
 
@@ -269,13 +271,13 @@ def test_leftovers_of_the_same_setup_go_and_others_stay(root: Path, folder: Path
     for changes in ({}, {"owner_setup": "0a70"}, {"owner_file": "b.blend"}):
         with Store.create(root, manifest(**changes), constants()) as made:
             others.append(made.manifest.id)
-    bakes.remove_leftovers(root, "shot.blend", {others[0]}, setups={"5e70"})
+    folders.remove_leftovers(root, "shot.blend", {others[0]}, setups={"5e70"})
     assert sorted(os.listdir(root)) == sorted(others)
 
 
 def test_a_moved_bake_belongs_to_the_file_beside_it(root: Path, folder: Path) -> None:
     target = root.parent / "elsewhere" / "sinew"
-    assert bakes.move(root, folder.name, target, "saved.blend") == target / folder.name
+    assert folders.move(root, folder.name, target, "saved.blend") == target / folder.name
     assert not folder.exists()
     with Store.open(target, folder.name) as store:
         assert store.manifest.owner_file == "saved.blend" and store.done == 3

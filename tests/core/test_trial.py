@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from bodies import box_surface, rotation
-from sinew.core import trial
-from sinew.core.errors import Cancelled
-from sinew.core.parts import Parts
-from sinew.core.settings import Settings
+from sinew.core.base.errors import Cancelled
+from sinew.core.geometry.poses import CANDIDATES, candidates, most_different
+from sinew.core.methods.enrich import trial
+from sinew.core.methods.enrich.settings import Settings
+from sinew.core.paint.parts import Parts
 
 REST, TRIANGLES = box_surface((16, 4, 4), (1.0, 0.25, 0.25))
 
@@ -22,9 +23,9 @@ def wavy(amount: float) -> np.ndarray:
 
 
 def test_frames_are_spread_over_the_range_and_missing_ones_left_out() -> None:
-    assert trial.candidates(5, 8) == [5, 6, 7, 8]
-    found = trial.candidates(1, 1000, missing={1000})
-    assert found[0] == 1 and len(found) == trial.CANDIDATES - 1 and 1000 not in found
+    assert candidates(5, 8) == [5, 6, 7, 8]
+    found = candidates(1, 1000, missing={1000})
+    assert found[0] == 1 and len(found) == CANDIDATES - 1 and 1000 not in found
 
 
 def test_the_most_different_poses_are_chosen_whatever_the_place_of_the_body() -> None:
@@ -32,8 +33,8 @@ def test_the_most_different_poses_are_chosen_whatever_the_place_of_the_body() ->
     poses[4] = twisted(1.5) + (3.0, 0.0, 0.0)
     poses[7] = twisted(-1.5)
     poses[9] = REST @ rotation((0, 0, 1), 2.0).T  # turned as a whole: nothing to be fitted
-    assert trial.most_different(REST, poses, 2) == [4, 7]
-    assert len(trial.most_different(REST, poses[:3])) == 3
+    assert most_different(REST, poses, 2) == [4, 7]
+    assert len(most_different(REST, poses[:3])) == 3
 
 
 def test_a_coarse_cage_is_told_to_be_off_where_the_mesh_is_wavy() -> None:

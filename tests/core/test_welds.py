@@ -10,12 +10,13 @@ import near_meshes
 import numpy as np
 import pytest
 from shots import make_shot
-from sinew.core import trial, welds
-from sinew.core.bake import bake
-from sinew.core.cage import Cage, build_cage
-from sinew.core.settings import Settings
-from sinew.core.shot import Sample
-from sinew.core.welds import Labels, find_welds, look_at_rest, name_parts
+from sinew.core.bake.run import bake
+from sinew.core.bake.shot import Sample
+from sinew.core.cage import welds
+from sinew.core.cage.cage import Cage, build_cage
+from sinew.core.cage.welds import Labels, find_welds, look_at_rest, name_parts
+from sinew.core.methods.enrich import trial
+from sinew.core.methods.enrich.settings import Settings
 
 
 def leg_labels(count: int) -> Labels:

@@ -6,22 +6,8 @@ import atexit
 
 from ..scene import compat
 from . import background, job_operator
-from .enrich import (
-    after,
-    bake,
-    cage,
-    live,
-    operators,
-    overlay,
-    panel,
-    passengers,
-    presets,
-    properties,
-    saving,
-    sidebar,
-    spread,
-    trial,
-)
+from .enrich import after, cage, overlay, panel, spread, trial
+from .setup import bake, live, operators, passengers, presets, properties, saving, sidebar
 
 # In this order, and unregistered in the opposite one.
 _PARTS = (

@@ -14,8 +14,8 @@ from typing import Any
 
 import bpy
 
-from ..core.errors import Error
-from ..core.task import Task
+from ..core.base.errors import Error
+from ..core.base.task import Task
 from . import handlers
 
 _LOOK = 0.1  # seconds between two looks at the threads

@@ -14,9 +14,9 @@ from typing import Any
 
 import bpy
 
-from ..core.errors import Cancelled, Error
-from ..core.job import Working
-from ..core.task import Task
+from ..core.bake.job import Working
+from ..core.base.errors import Cancelled, Error
+from ..core.base.task import Task
 from ..scene import compat
 from . import handlers
 from .work import Work

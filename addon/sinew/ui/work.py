@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..core.job import Working
-from ..core.task import Task
+from ..core.bake.job import Working
+from ..core.base.task import Task
 from ..scene import setup
 
 

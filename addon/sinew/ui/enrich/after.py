@@ -6,14 +6,14 @@ from typing import Any
 
 import bpy
 
-from ... import bake_object
-from ...core.errors import Error
-from ...core.job import RemakeJob
-from ...core.report import frames_text
+from ... import setups
+from ...core.bake.job import RemakeJob
+from ...core.bake.report import frames_text
+from ...core.base.errors import Error
 from ..classes import registering
 from ..job_operator import JobOperator
+from ..setup import live, operators, properties, saving, state
 from ..work import Work
-from . import live, operators, properties, saving, state
 
 
 class RemakeWork(Work):
@@ -22,9 +22,9 @@ class RemakeWork(Work):
     title = "Apply After the Bake"
     stopped = "Stopped: the bake is as it was."
 
-    def __init__(self, name: str, where: bake_object.Target) -> None:
+    def __init__(self, name: str, where: setups.Target) -> None:
         live.end()
-        self._remake = bake_object.ObjectRemake(name, where)
+        self._remake = setups.ObjectRemake(name, where)
         super().__init__(name, self._remake.setup_id)
         self.job = RemakeJob(self._remake.run)  # there is nothing to sample
 
@@ -74,7 +74,7 @@ class SINEW_OT_make_after_group(bpy.types.Operator):
         properties.refresh()
         item: Any = operators.active_item(context)
         try:
-            name = bake_object.make_after_group(context.object.name)
+            name = setups.make_after_group(context.object.name)
         except Error as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}

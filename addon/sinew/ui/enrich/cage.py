@@ -9,19 +9,19 @@ from typing import Any
 
 import bpy
 
-from ... import bake_object
-from ...core import cage_view
-from ...core.cage_view import CageView
-from ...core.errors import Error
-from ...core.report import UNSEPARATED
-from ...core.store import Manifest
-from ...core.welds import look_at_rest
+from ... import setups
+from ...core.bake.manifest import Manifest
+from ...core.bake.report import UNSEPARATED
+from ...core.base.errors import Error
+from ...core.cage.view import CageView, make_view
+from ...core.cage.welds import look_at_rest
 from ...scene import fingerprint, setup
 from .. import handlers
 from ..classes import registering
+from ..setup import operators, properties, state, view
+from ..setup.look import LookOperator, LookWork
 from ..work import Work
-from . import cage_object, operators, properties, state, view
-from .look import LookOperator, LookWork
+from . import cage_object
 
 CAGE = "CAGE"  # a state beside those of state.py: there is a cage and no bake
 # Settings that a cage depends on.
@@ -100,7 +100,7 @@ def bake_of(item: Any) -> tuple[Path, Manifest] | None:
     entry = setup.find_of(item.object, item.id_data)
     if entry is None or not entry.bake:
         return None
-    root = bake_object.bake_root(item.object, entry, state.target())
+    root = setups.bake_root(item.object, entry, state.target())
     try:
         return root, state.manifest_of(root, entry.bake)
     except Error:
@@ -124,17 +124,17 @@ class BuildWork(LookWork):
         self._settings = properties.settings_of(item)
         self._shape = fingerprint.take_shape(item.object, item.id_data)
 
-    def make(self, body: bake_object.Body, monitor: Any) -> Any:
+    def make(self, body: setups.Body, monitor: Any) -> Any:
         return self.build(body, monitor)[0]
 
-    def build(self, body: bake_object.Body, monitor: Any) -> tuple[Built, Any]:
+    def build(self, body: setups.Body, monitor: Any) -> tuple[Built, Any]:
         """The cage as it will be shown, and itself."""
-        from ...core.safe import make_cage  # it needs the native module
+        from ...core.cage.safe import make_cage  # it needs the native module
 
         settings = self._settings
         follow = body.follow(monitor)
         cage = make_cage(body.rest.positions, body.rest.triangles, settings, body.safe, monitor)
-        shown = cage_view.make_view(cage.vertices, cage.tets, cage.binding, follow, body.rest.matrix)
+        shown = make_view(cage.vertices, cage.tets, cage.binding, follow, body.rest.matrix)
         shaping = {name: getattr(settings, name) for name in _SHAPING}
         near = look_at_rest(cage, body.rest.positions, body.rest.triangles, settings, body.labels, monitor)
         note = " ".join(filter(None, (cage.note, near)))

@@ -7,8 +7,8 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...bake_object import FOLLOW_GROUP
-from ...core.cage_view import CageView, all_edges
+from ...core.cage.view import CageView, all_edges
+from ...setups import FOLLOW_GROUP
 
 
 def make(ob: Any, view: CageView) -> Any:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import bake_object
-from ...core import estimate
-from ...core.report import frames_text
+from ... import setups
+from ...core.bake.report import frames_text
+from ...core.methods.enrich import estimate
 from ...scene import shape
 from ..background import results
-from . import cage, properties, view
+from ..setup import properties, view
+from . import cage
 
 _WHAT = "Estimating"
 _last = [estimate.Speed()]  # of the last bake that was looked at
@@ -48,7 +49,7 @@ def lines_of(item: Any) -> list[str]:
     if growth is None:
         return ["No estimate" if results.error(_WHAT, view.key_of(item)) else "Estimating...", ""]
     settings, scene = properties.settings_of(item), item.id_data
-    start, end = bake_object.frame_range(scene, settings)
+    start, end = setups.frame_range(scene, settings)
     frames = max(1, end - start + 1)
     samples = (frames - 1 + settings.preroll) * settings.samples + 1
     tets, is_counted = tets_of(item, growth)

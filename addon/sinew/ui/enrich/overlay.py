@@ -13,12 +13,13 @@ import numpy.typing as npt
 from gpu_extras import batch as gpu_batch
 from mathutils import Matrix
 
-from ...core import cage_view
-from ...core.cage_view import CageView
-from ...core.errors import Error
+from ...core.base.errors import Error
+from ...core.cage.view import CageView, all_edges, weight_colors
+from ...core.methods.enrich.stored_cage import last_change, load_view, read_shape, slot_of
 from .. import handlers
 from ..background import results
-from . import cage, trial, view, weights
+from ..setup import view
+from . import cage, trial, weights
 
 _gpu: Any = gpu  # the stubs know less than Blender
 _batch_for_shader: Any = gpu_batch.batch_for_shader
@@ -60,13 +61,13 @@ def wire_of(item: Any, frame: float) -> Wire | None:
     if shown is None or len(shown.vertices) != manifest.cage_vertices:
         return None
     name = wanted.shape.lower()
-    index = cage_view.slot_of(manifest, frame)
-    changed = 0 if manifest.complete else cage_view.last_change(root, manifest.id)
+    index = slot_of(manifest, frame)
+    changed = 0 if manifest.complete else last_change(root, manifest.id)
     unit = _unit(item)
     key = (manifest.id, name, index, changed, wanted.inside, unit)
     known = _wires.get(view.key_of(item))
     if known is None or known.key != key:
-        positions = cage_view.read_shape(root, manifest, name, index)
+        positions = read_shape(root, manifest, name, index)
         if positions is None:
             return None
         known = Wire(key, (positions / unit).astype(np.float32), _edges(shown, wanted.inside), shown.weights)
@@ -116,14 +117,14 @@ def _cage_of_bake(item: Any) -> CageView | None:
     root, manifest = baked
 
     def prepare() -> Any:
-        return lambda monitor: cage_view.load_view(root, manifest.id)
+        return lambda monitor: load_view(root, manifest.id)
 
     found: CageView | None = results.get("Reading the cage", view.key_of(item), manifest.id, prepare)
     return found
 
 
 def _edges(shown: CageView, inside: bool) -> npt.NDArray[np.int32]:
-    return cage_view.all_edges(shown.tets) if inside else shown.outside
+    return all_edges(shown.tets) if inside else shown.outside
 
 
 def _unit(item: Any) -> float:
@@ -172,7 +173,7 @@ def _draw_cage(context: Any, item: Any) -> None:
             _batch_for_shader(
                 shader,
                 "LINES",
-                {"pos": wire.positions, "color": cage_view.weight_colors(wire.weights, alpha)},
+                {"pos": wire.positions, "color": weight_colors(wire.weights, alpha)},
                 indices=wire.edges,
             )
             for alpha in (1.0, _BEHIND)

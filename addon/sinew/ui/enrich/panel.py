@@ -6,12 +6,15 @@ from typing import Any
 
 import bpy
 
-from ... import bake_object
-from ...core.regions import GROUPS
-from ...scene import attributes, compat, sample, setup, stack
+from ... import setups
+from ...core.paint.regions import GROUPS
+from ...scene import attributes, compat, setup, stack
+from ...scene.objects import why_not
+from ...scene.sampler import AMOUNT, FOLLOW
 from .. import job_operator
 from ..classes import registering
-from . import cage, forecast, operators, presets, properties, state, trial, view, weights
+from ..setup import operators, presets, properties, state, view
+from . import cage, forecast, trial, weights
 
 ICONS = {
     state.NOTHING: "RADIOBUT_OFF",
@@ -91,8 +94,8 @@ class SINEW_PT_enrich(_Physics, bpy.types.Panel):
         self._draw_controls(layout, item, ob, baking)
 
     def _draw_without_setup(self, context: Any, layout: Any, ob: Any) -> None:
-        body = bake_object.carried_by(ob, context.scene)
-        reason = sample.why_not(ob)
+        body = setups.carried_by(ob, context.scene)
+        reason = why_not(ob)
         if body is not None:
             draw_text(layout, f'Moves with the flesh of "{body.name}", in its bake', "LINKED", context.region.width)
             layout.operator("sinew.select", text=body.name, icon="RESTRICT_SELECT_OFF").name = body.name
@@ -116,7 +119,7 @@ class SINEW_PT_enrich(_Physics, bpy.types.Panel):
         box = layout.box().column(align=True)
         width = context.region.width
         draw_text(box, now.text, ICONS[now.kind], width)
-        reason = sample.why_not(context.object)
+        reason = why_not(context.object)
         last = job_operator.running
         if reason:
             draw_text(box, reason, "ERROR", width)
@@ -160,7 +163,7 @@ class SINEW_PT_follow(OfSetup, bpy.types.Panel):
         ob = context.object
         _draw_group(layout, item, "follow_group", ob, "Vertex Group")
         if not item.follow_group:
-            used = bake_object.follow_group(ob, properties.settings_of(item))
+            used = setups.follow_group(ob, properties.settings_of(item))
             draw_notes(layout, [f"Uses {used}" if used else "Automatic"])
         buttons = layout.row(align=True)
         buttons.operator("sinew.make_follow_group", icon="GROUP_VERTEX")
@@ -171,8 +174,8 @@ class SINEW_PT_follow(OfSetup, bpy.types.Panel):
         row.operator("sinew.preview_spread", icon="MOD_SMOOTH")
         row = layout.row(heading="Animated")
         row.prop(item, "follow_animated", text="")
-        if item.follow_animated and sample.FOLLOW in ob:
-            _draw_over_time(row, ob, sample.FOLLOW)
+        if item.follow_animated and FOLLOW in ob:
+            _draw_over_time(row, ob, FOLLOW)
         else:
             row.operator("sinew.animate_follow", text="Over Time", icon="KEY_HLT")
         layout.prop(item, "transition")
@@ -389,8 +392,8 @@ def refresh_soon() -> None:
 def _draw_amount(column: Any, item: Any, ob: Any) -> None:
     row = column.row(align=True)
     row.prop(item, "amount", slider=True)
-    if sample.AMOUNT in ob:
-        _draw_over_time(column, ob, sample.AMOUNT)
+    if AMOUNT in ob:
+        _draw_over_time(column, ob, AMOUNT)
     else:
         row.operator("sinew.animate_amount", text="", icon="KEY_HLT")
 

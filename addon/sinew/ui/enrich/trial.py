@@ -6,14 +6,16 @@ from typing import Any
 
 import bpy
 
-from ... import bake_object
-from ...core import trial
-from ...core.trial import FrameFit, Trial
-from ...scene.sample import Steps
+from ... import setups
+from ...core.geometry.poses import CANDIDATES
+from ...core.methods.enrich import trial
+from ...core.methods.enrich.trial import FrameFit, Trial
+from ...scene.steps import Steps
 from .. import handlers
+from ..setup import operators, properties, view
+from ..setup.look import LookOperator
 from ..work import Work
-from . import cage, operators, properties, view
-from .look import LookOperator
+from . import cage
 
 _tried: dict[str, tuple[cage.Built, Trial]] = {}  # by the id of the setup
 
@@ -41,10 +43,10 @@ class TrialWork(cage.BuildWork):
     name = "Trial fit"
     stopped = "The trial fit was stopped."
 
-    total = trial.CANDIDATES
+    total = CANDIDATES
 
     def look(self, values: dict[str, Any]) -> Steps[Any]:
-        return bake_object.trial_in_steps(self._name, values)
+        return setups.trial_in_steps(self._name, values)
 
     def step(self) -> bool:
         self.sampled = min(self.sampled + 1, self.total)

@@ -14,12 +14,13 @@ import numpy as np
 import numpy.typing as npt
 from mathutils import Matrix
 
-from ... import bake_object
-from ...core import cage_view
+from ... import setups
+from ...core.cage.view import spread_values, weight_colors
 from ...scene import compat, fingerprint
 from .. import job_operator
 from ..background import results
-from . import cage, properties, view
+from ..setup import properties, view
+from . import cage
 
 _WHAT = "Finding the weights"
 _INTERVAL = 0.5  # seconds between two looks at mesh and group
@@ -47,12 +48,12 @@ def refresh(item: Any) -> None:
     if ob is None or ob.mode == "EDIT" or job_operator.running.sampling or compat.is_rendering():
         return  # later: nothing may be looked at now
     settings = properties.settings_of(item)
-    group, spread = bake_object.follow_group(ob, settings), (settings.spread, settings.resolution)
-    weights = fingerprint.take_weights(ob, group, bake_object.unpainted(settings))
+    group, spread = setups.follow_group(ob, settings), (settings.spread, settings.resolution)
+    weights = fingerprint.take_weights(ob, group, setups.unpainted(settings))
     key = (cage.shape_of(item), group, weights, spread if settings.spread else ())
 
     def prepare() -> Any:
-        body = bake_object.look_at(ob.name, properties.values_of(item))
+        body = setups.look_at(ob.name, properties.values_of(item))
         return body.follow
 
     results.get(_WHAT, view.key_of(item), key, prepare)
@@ -105,8 +106,8 @@ def _colors(mesh: Any, follow: npt.NDArray[np.float64]) -> npt.NDArray[np.float3
     if not known.all():
         edges = np.empty(2 * len(mesh.edges), dtype=np.int32)
         mesh.edges.foreach_get("vertices", edges)
-        weights, known = cage_view.spread_values(weights, known, edges.reshape(-1, 2))
-    colors = cage_view.weight_colors(weights, _OPACITY)
+        weights, known = spread_values(weights, known, edges.reshape(-1, 2))
+    colors = weight_colors(weights, _OPACITY)
     colors[~known] = _UNKNOWN
     return colors
 

@@ -1,0 +1,125 @@
+"""What a bake is: counts, range, hashes, settings, in `manifest.json`."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..base.errors import StoreError
+
+SCHEMA = 3
+MANIFEST_LIMIT = 8_000_000
+_ID = re.compile(r"[0-9a-f]{16}\Z")
+_MAX_COUNT = 2**31 - 1
+_MAX_SAMPLES = 4_000_000
+_MAX_PASSENGERS = 10_000
+_MAX_FIELDS = 10_000
+# That older bakes of this schema lack.
+_LATER_KEYS = {"fields": 0, "animated_follow": False, "has_parts": False, "has_safe": False}
+
+_JSON_TYPES: dict[str, Any] = {
+    "str": str, "int": int, "bool": bool, "float": (int, float), "dict": dict, "tuple": list,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class PassengerEntry:
+    """A mesh that is carried along."""
+
+    object_name: str = field(compare=False)  # when it was baked
+    vertices: int
+    rigid: bool
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a bake is. Frozen: a changed one is written as a whole."""
+
+    id: str
+    owner_file: str  # name of the .blend that plays it
+    owner_setup: str  # id of the setup in it
+    owner_object: str  # name of its object when it was baked
+    vertices: int
+    triangles: int
+    cage_vertices: int
+    tets: int
+    samples: int  # slots in every file, preroll included
+    samples_per_frame: int
+    first_frame: int  # frame of slot 0
+    frame_start: int  # range that plays
+    frame_end: int
+    frame_rate: float  # samples a second
+    identity: str  # hash of all that the simulation depends on but the input frames
+    topology: str  # hash of the triangles
+    native: str  # version of the native module
+    build: str  # hash of its file: a finished bake outlives a new build, but frames of two are never mixed
+    settings: dict[str, Any] = field(default_factory=dict)
+    report: dict[str, Any] = field(default_factory=dict)
+    passengers: tuple[PassengerEntry, ...] = ()
+    is_preview: bool = False
+    fields: int = 0  # force fields in every sample
+    animated_follow: bool = False  # every sample has follow weights
+    has_safe: bool = False  # its cage was built in a safe pose
+    has_parts: bool = False  # some vertices carry no input, or are rigid
+    complete: bool = False
+    units: str = "m"
+    schema: int = SCHEMA
+
+    @staticmethod
+    def from_json(data: Any, path: Path) -> Manifest:
+        """Checks every value: a manifest may come from anywhere."""
+        damaged = f"{path} is damaged ({{}}): delete its folder and bake again."
+        if not isinstance(data, dict):
+            raise StoreError(damaged.format("it is no table"))
+        if data.get("schema") != SCHEMA:
+            raise StoreError(
+                f"{path} was written by another version of Sinew (schema {str(data.get('schema'))[:20]}): bake again."
+            )
+        names = {f.name: str(f.type) for f in dataclasses.fields(Manifest)}
+        data = {**_LATER_KEYS, **data}
+        if set(data) != set(names):
+            raise StoreError(damaged.format("wrong keys"))
+        for name, kind in names.items():
+            value = data[name]
+            expected = _JSON_TYPES[kind.partition("[")[0]]
+            if not isinstance(value, expected) or (isinstance(value, bool) and kind != "bool"):
+                raise StoreError(damaged.format(name))
+        for name in ("vertices", "cage_vertices", "tets", "samples"):
+            if not 1 <= data[name] <= _MAX_COUNT:
+                raise StoreError(damaged.format(name))
+        if data["samples"] > _MAX_SAMPLES:
+            raise StoreError(damaged.format("samples"))
+        if not 0 <= data["triangles"] <= _MAX_COUNT or data["samples_per_frame"] not in (1, 2, 4):
+            raise StoreError(damaged.format("triangles or samples_per_frame"))
+        if not 1e-6 <= data["frame_rate"] <= 1e6 or not _ID.match(data["id"]):
+            raise StoreError(damaged.format("frame_rate or id"))
+        if not 0 <= data["fields"] <= _MAX_FIELDS:
+            raise StoreError(damaged.format("fields"))
+        for name in ("first_frame", "frame_start", "frame_end"):
+            if abs(data[name]) > 2**24:
+                raise StoreError(damaged.format(name))
+        return Manifest(**{**data, "passengers": _passengers_from_json(data["passengers"], damaged)})
+
+    @property
+    def owner(self) -> tuple[str, str]:
+        return (self.owner_file, self.owner_setup)
+
+
+def _passengers_from_json(data: list[Any], damaged: str) -> tuple[PassengerEntry, ...]:
+    found: list[PassengerEntry] = []
+    for entry in data[: _MAX_PASSENGERS + 1]:
+        names = {field.name for field in dataclasses.fields(PassengerEntry)}
+        if not isinstance(entry, dict) or set(entry) != names or len(found) == _MAX_PASSENGERS:
+            raise StoreError(damaged.format("passengers"))
+        good = isinstance(entry["object_name"], str) and isinstance(entry["rigid"], bool)
+        if not good or type(entry["vertices"]) is not int or not 1 <= entry["vertices"] <= _MAX_COUNT:
+            raise StoreError(damaged.format("passengers"))
+        found.append(PassengerEntry(**entry))
+    return tuple(found)
+
+
+def is_id(text: object) -> bool:
+    return isinstance(text, str) and _ID.match(text) is not None

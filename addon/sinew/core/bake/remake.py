@@ -1,0 +1,145 @@
+"""Results anew from a finished bake: amount, maximum offset, detail and balance after the bake need neither the scene
+nor a simulation. All comes from the bake folder, whose files the new one shares; the old one stays as it is."""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..base.errors import Cancelled, StoreError
+from ..methods.enrich.settings import Settings, names
+from ..paint.parts import Parts
+from .clock import Clock
+from .report import shown_numbers
+from .results import Results
+from .run import Outcome, Progress
+from .shot import RESULT_SETTINGS, Passenger, Shot, stored_sample
+from .store import Store
+
+Floats = npt.NDArray[np.float64]
+
+
+def remake(
+    root: Path,
+    bake_id: str,
+    settings: Settings,
+    after: Floats | None = None,
+    *,
+    progress: Progress | None = None,
+) -> Outcome:
+    """A complete bake with other result settings. `after` (t,): where `follow_after` acts; None: everywhere.
+
+    KeyboardInterrupt (also from `progress`) ends in Cancelled, and nothing has changed.
+    """
+    clock = Clock()
+    store: Store | None = None
+    try:
+        with Store.open(root, bake_id) as old:
+            _check(old)
+            shot = stored_shot(old, settings, after)
+            results = results_of(old, shot)
+            if all(_is_made(old, shot, index) for index in range(shot.samples)):
+                return Outcome(bake_id, old.folder, old.manifest.report, True)
+            store = Store.fork(root, old, settings=shot.settings.as_dict())
+        results = dataclasses.replace(results, store=store, clock=clock)
+        for index in range(shot.samples):
+            mark = store.marks[index]
+            if mark is None or mark.data != store.digest(index):
+                raise StoreError(f"The bake is damaged at sample {index}: bake again.")
+            if not _is_made(store, shot, index):
+                results.write(index, shot.result_key(stored_sample(store, index)), mark.numbers)
+            if progress:
+                progress("Showing", index + 1, shot.samples, -1.0)
+        report = _report(store, shot, clock)
+        store.complete(report)
+        return Outcome(store.manifest.id, store.folder, report, False)
+    except BaseException as error:
+        if store is not None:
+            store.close()
+            shutil.rmtree(store.folder, ignore_errors=True)
+        if isinstance(error, KeyboardInterrupt):
+            raise Cancelled("Stopped: the bake is as it was.") from None
+        raise
+    finally:
+        if store is not None:
+            store.close()
+
+
+def stored_shot(store: Store, settings: Settings, after: Floats | None) -> Shot:
+    """The shot that a bake was made of, with other result settings. Gravity and the like went into the simulation."""
+    manifest = store.manifest
+    known = {name: value for name, value in manifest.settings.items() if name in names()}
+    chosen = {name: getattr(settings, name) for name in RESULT_SETTINGS}
+    passengers = tuple(
+        Passenger(
+            object_name=entry.object_name,
+            rest=store.constant(f"passenger_{number}_rest"),
+            first=store.constant(f"passenger_{number}_first"),
+            shells=store.constant(f"passenger_{number}_shells"),
+            rigid=entry.rigid,
+        )
+        for number, entry in enumerate(manifest.passengers)
+    )
+    return Shot(
+        rest=store.constant("rest"),
+        triangles=store.constant("triangles"),
+        follow=store.constant("follow"),
+        settings=Settings().replace(known | chosen),
+        samples=manifest.samples,
+        first_frame=manifest.first_frame,
+        frame_start=manifest.frame_start,
+        frame_end=manifest.frame_end,
+        frame_rate=manifest.frame_rate / manifest.samples_per_frame,
+        gravity=(0.0, 0.0, 0.0),
+        owner_file=manifest.owner_file,
+        owner_object=manifest.owner_object,
+        owner_setup=manifest.owner_setup,
+        passengers=passengers,
+        parts=_stored_parts(store),
+        after=after,
+        native=manifest.native,
+        build=manifest.build,
+    )
+
+
+def _stored_parts(store: Store) -> Parts | None:
+    if not store.manifest.has_parts:
+        return None
+    return Parts(store.constant("tracked") != 0, store.constant("rigid"))
+
+
+def results_of(store: Store, shot: Shot) -> Results:
+    """What makes the results of a finished bake."""
+    from ..cage.cage import Cage  # it needs the native module, which not everybody who imports us has
+    from ..methods.enrich.show import Shown
+
+    cage = Cage(*(store.constant(f"cage_{name}") for name in ("vertices", "tets", "binding", "weights")))
+    shown = Shown(cage, shot.rest, shot.triangles, shot.follow, shot.settings, after=shot.after, parts=shot.parts)
+    return Results(store, shot, shown, Clock())
+
+
+def _check(store: Store) -> None:
+    if not store.manifest.complete or store.done != store.manifest.samples:
+        raise StoreError("This bake is not complete: bake again.")
+    settings = store.manifest.settings
+    if (settings.get("track_group") or settings.get("rigid_group")) and not store.manifest.has_parts:
+        raise StoreError("This bake does not hold its tracked and rigid parts: bake again.")
+
+
+def _is_made(store: Store, shot: Shot, index: int) -> bool:
+    """Whether the result of a sample is there already."""
+    mark = store.marks[index]
+    return mark is not None and mark.result == shot.result_key(stored_sample(store, index))
+
+
+def _report(store: Store, shot: Shot, clock: Clock) -> dict[str, Any]:
+    report = dict(store.manifest.report)
+    size = float(report.get("size") or 1.0)
+    seconds = {"detail": round(clock.seconds.get("detail", 0.0), 4), "total": round(clock.total, 4)}
+    report |= {"bake": store.manifest.id, "computed": 0, "seconds": seconds, "settings": shot.settings.as_dict()}
+    return report | shown_numbers(shot, store, size)

@@ -1,0 +1,1 @@
+"""Cages of tets around a mesh: building, judging and showing them."""

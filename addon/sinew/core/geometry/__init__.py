@@ -1,0 +1,1 @@
+"""Positions, turns and surfaces, of whatever body."""

@@ -1,0 +1,1 @@
+"""What each method adds: its settings, its engine and what it shows."""

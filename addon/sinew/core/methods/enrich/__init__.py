@@ -1,0 +1,1 @@
+"""ENRICH, the flesh: a cage of tets around any mesh."""

@@ -1,0 +1,89 @@
+"""Which vertices of a body carry input, and which are parts that keep their shape."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ..geometry.connected import connected_pieces
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int32]
+
+_SMALL = 0.1  # of the largest shell's area: smaller ones are loose parts
+_WORN = 1 / 3  # of a shell's area: one that wraps so much of the body is worn on it, as shoes and belts are
+_POINTS = 40_000  # on the body, to see how much of it a shell wraps
+_MIDDLES = (np.arange(_POINTS) + 0.5) / _POINTS
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What of a body is special: (t,) whether a vertex carries input, and the number of its rigid part, -1 for none."""
+
+    tracked: npt.NDArray[np.bool_]
+    rigid: npt.NDArray[np.int32]
+
+    @property
+    def is_plain(self) -> bool:
+        return bool(self.tracked.all() and (self.rigid < 0).all())
+
+
+def make_parts(tracked: Floats | None, rigid: Floats | None, count: int, edges: npt.NDArray[np.int32]) -> Parts:
+    """From the weights (t,) of two vertex groups: from 1/2 on a vertex is in. Rigid vertices that hang together are one
+    part."""
+    is_tracked = np.ones(count, bool) if tracked is None else tracked >= 0.5
+    numbers = np.full(count, -1, np.int32)
+    if rigid is not None and (rigid >= 0.5).any():
+        inside = rigid >= 0.5
+        kept = edges[inside[edges].all(axis=1)] if len(edges) else edges
+        pieces = connected_pieces(count, kept)[inside]
+        numbers[inside] = np.unique(pieces, return_inverse=True)[1].reshape(-1)
+    return Parts(is_tracked, numbers)
+
+
+def loose_shells(rest: Floats, triangles: Ints, edges: Ints) -> npt.NDArray[np.bool_]:
+    """(t,) whether a vertex is of a loose shell that is a small, hard part of the body: teeth, eyes, buttons. Not so
+    the largest shell, and shells that are worn around the body, which go with its flesh."""
+    loose = np.zeros(len(rest), bool)
+    if not len(triangles):
+        return loose
+    shells = connected_pieces(len(rest), edges)
+    of_triangle = shells[triangles[:, 0]]
+    areas = np.linalg.norm(_normals(rest[triangles]), axis=1)
+    shell_areas = np.bincount(of_triangle, areas, int(shells.max()) + 1)
+    largest = shell_areas.argmax()
+    body = rest[triangles[of_triangle == largest]]
+    chosen = np.searchsorted(np.cumsum(areas[of_triangle == largest]), shell_areas[largest] * _MIDDLES)
+    body_points, normals = _points_on(body, chosen.clip(max=len(body) - 1))
+    for shell in np.flatnonzero((shell_areas > 0.0) & (shell_areas < _SMALL * shell_areas[largest])):
+        inside = shells == shell
+        wrapped = shell_areas[largest] / _POINTS * _wrapped(rest[inside], body_points, normals)
+        loose |= inside & (wrapped < _WORN * shell_areas[shell])
+    return loose
+
+
+def _normals(corners: Floats) -> Floats:
+    """Of triangles (m, 3, 3), as long as their area."""
+    normals: Floats = 0.5 * np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    return normals
+
+
+def _points_on(corners: Floats, chosen: npt.NDArray[np.intp]) -> tuple[Floats, Floats]:
+    """A point on each chosen triangle of a body, and its normal that points outwards."""
+    along, across = np.random.default_rng(0).random((2, len(chosen), 1))
+    root = np.sqrt(along)
+    a, b, c = corners[chosen].transpose(1, 0, 2)
+    normals = _normals(corners)
+    volume = ((corners.mean(axis=1) - corners.mean(axis=(0, 1))) * normals).sum()
+    return (1.0 - root) * a + root * (1.0 - across) * b + root * across * c, np.copysign(1.0, volume) * normals[chosen]
+
+
+def _wrapped(shell: Floats, points: Floats, normals: Floats) -> int:
+    """How many points lie within the hull of a shell, as far as many directions tell, and look out of it: a socket does
+    not."""
+    near = ((points >= shell.min(axis=0)) & (points <= shell.max(axis=0))).all(axis=1)
+    near &= ((points - shell.mean(axis=0)) * normals).sum(axis=1) > 0.0
+    directions = np.random.default_rng(1).normal(size=(3, 200))
+    return int((points[near] @ directions <= (shell @ directions).max(axis=0)).all(axis=1).sum())

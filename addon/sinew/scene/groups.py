@@ -1,0 +1,138 @@
+"""Weights of vertices: reading and writing vertex groups and attributes."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Any
+
+import bpy
+import numpy as np
+import numpy.typing as npt
+
+from . import attributes, stack
+from .errors import SceneError
+from .objects import sharers
+from .steps import Steps, finished
+from .subject import Subject, evaluated_mesh
+
+Floats = npt.NDArray[np.float64]
+
+_VERTICES_A_STEP = 5_000
+
+
+def refuse_group(ob: Any, name: str) -> None:
+    """Says that there are no such weights, and which ones may be meant."""
+    names = attributes.names(ob)
+    close = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
+    known = ", ".join(f'"{one}"' for one in names[:5]) + (" and more" if len(names) > 5 else "")
+    hint = f'did you mean "{close[0]}"?' if close else f"it has {known}." if names else "it has none at all."
+    if any(modifier.type == "NODES" for modifier in stack.others(ob)[stack.find_place(ob, ()) :]):
+        hint += " What nodes store counts if they come before the last modifier that deforms."
+    raise SceneError(f'Object "{ob.name}" has no vertex group or float attribute of points "{name}": {hint}')
+
+
+def rest_weights(subject: Subject, names: list[str], unpainted: float = 0.0) -> Steps[npt.NDArray[np.float32]]:
+    """Weights (t, names) of vertex groups on the rest mesh at our place; `unpainted` for vertices not in the last."""
+    groups = subject.ob.vertex_groups
+    columns: dict[int, list[int]] = {}
+    for i, name in enumerate(names):
+        if name in groups:
+            columns.setdefault(groups[name].index, []).append(i)
+    with subject.undeformed_copy() as copy:
+        weights = np.zeros((len(evaluated_mesh(copy).vertices), len(names)), dtype=np.float32)
+        weights[:, -1:] = unpainted
+        for begin in range(0, len(weights) if columns else 0, _VERTICES_A_STEP):
+            # What Blender evaluated may be gone after a step, so it is asked for again.
+            for vertex in evaluated_mesh(copy).vertices[begin : begin + _VERTICES_A_STEP]:
+                for element in vertex.groups:
+                    for column in columns.get(element.group, ()):
+                        weights[vertex.index, column] = element.weight
+            yield
+    return weights
+
+
+def group_now(ob: Any, name: str, unpainted: float = 0.0) -> Steps[Floats]:
+    """Weights (t,) of a vertex group or an attribute on the mesh as it shows now, as modifiers and nodes make them.
+    `unpainted` is for vertices that are not in the group, or whose attribute is below 0."""
+    mesh = evaluated_mesh(ob)
+    stored = attributes.read(mesh, name)
+    weights = np.full(len(mesh.vertices), unpainted, np.float32)
+    if stored is not None:
+        if not np.isfinite(stored).all():
+            raise SceneError(f'The weights "{name}" of "{ob.name}" are not all numbers: check what makes them.')
+        weights = np.where(stored < 0.0, np.float32(unpainted), stored)
+    elif name not in ob.vertex_groups:
+        refuse_group(ob, name)
+    else:
+        index = ob.vertex_groups[name].index
+        for begin in range(0, len(weights), _VERTICES_A_STEP):
+            # What Blender evaluated may be gone after a step, so it is asked for again.
+            for vertex in evaluated_mesh(ob).vertices[begin : begin + _VERTICES_A_STEP]:
+                for element in vertex.groups:
+                    if element.group == index:
+                        weights[vertex.index] = element.weight
+            yield
+    return np.clip(weights, 0.0, 1.0).astype(np.float64)
+
+
+def shown_group(ob: Any, place: int, name: str, unpainted: float) -> Floats:
+    """Weights of a vertex group or an attribute at a place of the stack; if there are none, at its end: without a look
+    at other frames nodes that deform are taken for ones that do not."""
+    with stack.hidden_from(ob, place):  # at once: nobody may see the object so
+        if name in ob.vertex_groups or attributes.read(evaluated_mesh(ob), name) is not None:
+            return finished(group_now(ob, name, unpainted))
+    return finished(group_now(ob, name, unpainted))
+
+
+def painted_points(name: str, group: str, matrix: Floats) -> Floats:
+    """(k, 4) the vertices of an object that are in a group, taken by `matrix` from its own space, and their weights."""
+    ob = bpy.data.objects.get(name)
+    if ob is None or ob.type != "MESH":
+        raise SceneError(f'There is no mesh object "{name}" to read weights inside the body from: choose one, or none.')
+    if group not in ob.vertex_groups:
+        raise SceneError(f'Object "{name}" has no vertex group "{group}": make one and paint it, or choose no object.')
+    index = ob.vertex_groups[group].index
+    found = [
+        (*vertex.co, element.weight)
+        for vertex in ob.data.vertices
+        for element in vertex.groups
+        if element.group == index
+    ]
+    points = np.array(found, np.float64).reshape(-1, 4)
+    return np.column_stack([points[:, :3] @ matrix[:3, :3].T + matrix[:3, 3], points[:, 3]])
+
+
+def remove_group(ob: Any, name: str) -> None:
+    if name in ob.vertex_groups:
+        ob.vertex_groups.remove(ob.vertex_groups[name])
+
+
+def why_no_group(ob: Any) -> str:
+    """Why no vertex group can be made on an object, or ""."""
+    if ob.library is not None or ob.data.library is not None or ob.override_library is not None:
+        return f'"{ob.name}" is linked and cannot keep a vertex group: make it in its own file.'
+    others = sharers(ob)
+    if others:
+        return (
+            f'The mesh of "{ob.name}" is also that of "{others[0]}", and so would be a vertex group on it: give each '
+            "its own mesh first (Object > Relations > Make Single User)."
+        )
+    return ""
+
+
+def rounded(weights: Floats) -> Floats:
+    """Multiples of 1/200: vertices of equal weight go into a group by one call, which is ten times faster."""
+    return np.rint(200.0 * weights) / 200.0
+
+
+def write_group(ob: Any, name: str, weights: Floats) -> bool:
+    """Makes a vertex group from weights of the first vertices, rounded; False where the object cannot keep one."""
+    if why_no_group(ob):
+        return False
+    group = ob.vertex_groups.get(name) or ob.vertex_groups.new(name=name)
+    levels = np.rint(200.0 * np.asarray(weights)[: len(ob.data.vertices)]).astype(np.int64)
+    order = np.argsort(levels, kind="stable")
+    for vertices in np.split(order, np.flatnonzero(np.diff(levels[order])) + 1):
+        if len(vertices):
+            group.add(vertices.tolist(), levels[vertices[0]] / 200.0, "REPLACE")
+    return True

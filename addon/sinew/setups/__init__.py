@@ -1,0 +1,61 @@
+"""From an object of the open file to a bake that plays on it: the one place where scene and core meet."""
+
+from .bake import ObjectBake, bake_object
+from .check import check_object, setups
+from .enrich.body import (
+    FOLLOW_GROUP,
+    Body,
+    after_group,
+    after_weights,
+    follow_group,
+    look_at,
+    look_in_steps,
+    make_after_group,
+    make_follow_group,
+    unpainted,
+    write_spread,
+)
+from .enrich.trial import trial_in_steps, try_object
+from .marks import frame_range, marks_of
+from .passengers import carried_by, carried_now, find_passengers, new_setup
+from .play import clear, delete_bake, finish, forget_deleted, objects_of, playing_modifiers, repeat_of
+from .remake import ObjectRemake, is_remake_enough, why_not_remake
+from .target import Target, bake_root
+
+__all__ = [
+    "FOLLOW_GROUP",
+    "Body",
+    "ObjectBake",
+    "ObjectRemake",
+    "Target",
+    "after_group",
+    "after_weights",
+    "bake_object",
+    "bake_root",
+    "carried_by",
+    "carried_now",
+    "check_object",
+    "clear",
+    "delete_bake",
+    "find_passengers",
+    "finish",
+    "follow_group",
+    "is_remake_enough",
+    "forget_deleted",
+    "frame_range",
+    "look_at",
+    "look_in_steps",
+    "make_after_group",
+    "make_follow_group",
+    "marks_of",
+    "new_setup",
+    "objects_of",
+    "playing_modifiers",
+    "repeat_of",
+    "setups",
+    "trial_in_steps",
+    "try_object",
+    "unpainted",
+    "why_not_remake",
+    "write_spread",
+]

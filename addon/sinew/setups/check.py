@@ -1,0 +1,79 @@
+"""Whether a bake is still what its file asks for, by sampling the animation anew."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any
+
+from ..core.bake import folders
+from ..core.bake import run as baking
+from ..core.bake.store import Store
+from ..core.base.errors import Error
+from ..core.methods.enrich.settings import Settings
+from ..scene import playback, setup, stack
+from ..scene.errors import SceneError
+from ..scene.objects import find_object
+from ..scene.steps import finished
+from .bake import make_shot, samples_of
+from .enrich.body import follow_in_steps, parts_in_steps, sampler_of
+from .enrich.outer import OuterReader
+from .passengers import add_passengers, choices_of
+from .target import Target, bake_root
+
+
+def setups() -> Iterator[setup.Setup]:
+    """The setups of the open file's scene."""
+    yield from setup.load()
+
+
+def check_object(entry: setup.Setup, target: Target) -> str | None:
+    """What is wrong with a setup's bake, as a sentence, or None. Samples the animation anew."""
+    if not entry.object_name:
+        return "The object of a setup was deleted: remove the setup."
+    try:
+        ob = find_object(entry.object_name)
+        if not entry.bake:
+            return f'"{ob.name}" has no bake yet: bake it.'
+        with Store.open(bake_root(ob, entry, target), entry.bake) as store:
+            return _check_store(ob, entry, target, store)
+    except (SceneError, Error) as error:
+        return str(error)
+
+
+def _check_store(ob: Any, entry: setup.Setup, target: Target, store: Store) -> str | None:
+    manifest = store.manifest
+    if manifest.is_preview:
+        return f'"{ob.name}" plays a preview: bake it.'
+    if not manifest.complete or store.done != manifest.samples:
+        return f'The bake of "{ob.name}" is not complete: bake again.'
+    if stack.own_modifier(ob) is None:
+        return f'"{ob.name}" has no modifier "{stack.MODIFIER_NAME}": bake again.'
+    path = playback.cache_path(ob)
+    if path is None or path.resolve() != (store.folder / "result.pc2").resolve():
+        return f'The modifier "{stack.MODIFIER_NAME}" of "{ob.name}" plays another file ({path}): bake again.'
+    settings = Settings().replace(entry.settings)
+    with sampler_of(ob, settings) as sampler:
+        rest = sampler.rest()
+        follow, _ = finished(follow_in_steps(sampler, rest, settings, make_group=False))
+        carried = finished(add_passengers(sampler, choices_of(ob, setup.current_scene(), settings)))
+        parts = finished(parts_in_steps(sampler, rest, settings))
+        shot = make_shot(sampler, rest, follow, settings, target, entry.id, [passenger for _, passenger in carried])
+        outer = OuterReader(sampler, settings, follow)
+        shot = dataclasses.replace(shot, fields=outer.count, **parts)
+        if len(shot.rest) != manifest.vertices:
+            return f'"{ob.name}" has {len(shot.rest)} vertices and its bake {manifest.vertices}: bake again.'
+        if shot.samples != manifest.samples or shot.first_frame != manifest.first_frame:
+            return f'The frame range of "{ob.name}" is not the baked one: bake again.'
+        if shot.identity() != manifest.identity:
+            return f'The mesh, the follow weights or the settings of "{ob.name}" have changed: bake again.'
+        if folders.entries(shot) != manifest.passengers:
+            return f'The passengers of "{ob.name}" have changed: bake again.'
+        changed = baking.check_inputs(store, shot, samples_of(sampler, outer))
+    if changed is None:
+        return None
+    frame = shot.first_frame + changed[0] / settings.samples
+    if changed[1] == "data":
+        return f'The bake of "{ob.name}" is damaged at frame {frame:g}: bake again.'
+    what = "The animation" if changed[1] == "animation" else "Amount, Max Offset, Follow After, Detail or a passenger"
+    return f'{what} of "{ob.name}" changed at frame {frame:g}: bake again.'

@@ -1,0 +1,1 @@
+"""What only ENRICH reads from a scene."""

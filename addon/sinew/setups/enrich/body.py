@@ -1,0 +1,274 @@
+"""A body at rest, and which of its parts follow the animation."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...core.base.errors import BadInput
+from ...core.base.task import Task
+from ...core.cage.welds import Labels, make_labels
+from ...core.methods.enrich.settings import Settings, parse_frames
+from ...core.paint.follow import Segment, automatic_follow
+from ...core.paint.parts import loose_shells, make_parts
+from ...core.paint.regions import GROUPS, Regions, make_bones
+from ...scene import fingerprint
+from ...scene.groups import painted_points, rounded, why_no_group, write_group
+from ...scene.objects import find_object, sharers
+from ...scene.sampler import Rest, Sampler, rest_now, safe_now
+from ...scene.steps import Steps, finished
+from ..target import sentences
+
+FOLLOW_GROUP = "Sinew Follow"
+SPREAD_GROUP = "Sinew Spread"
+AFTER_GROUP = "Sinew After"
+
+
+@dataclasses.dataclass(frozen=True)
+class Body:
+    """An object at rest and what a bake would follow now. Made from the scene; what it computes needs none."""
+
+    rest: Rest
+    weights: Any | None  # (t,) of the follow group; None where there is none
+    settings: Settings = dataclasses.field(default_factory=Settings)
+    inside: Any | None = None  # (k, 4) painted points of the cage object, where weights are spread from them too
+    safe: Any | None = None  # (t, 3) world metres, the body in the safe pose, if there is one
+
+    @property
+    def labels(self) -> Labels | None:
+        """What its parts are called, by its bones."""
+        return _bone_labels(self.rest)
+
+    def follow(self, monitor: Any = None) -> Any:
+        """The weights (t,), those of the group, spread if that is wanted, or automatic ones."""
+        if self.weights is None:
+            return sharpened(_automatic(self.rest))
+        return sharpened(_spread(self.rest, self.weights, self.settings, self.inside, monitor))
+
+
+def look_at(name: str, values: dict[str, Any]) -> Body:
+    """Looks at an object where it is now, without setting a frame unless its rest shape is that of one."""
+    return finished(look_in_steps(name, values))
+
+
+def look_in_steps(name: str, values: dict[str, Any]) -> Steps[Body]:
+    with sentences():
+        ob = find_object(name)
+        settings = Settings().replace(values)
+        group = follow_group(ob, settings)
+        if settings.rest_frame is None and (settings.safe_frame is None or settings.safe_shape_key):
+            rest, weights = yield from rest_now(ob, group, unpainted(settings))
+            safe = safe_now(ob, settings.safe_shape_key)
+            return Body(rest, weights, settings, spread_from_inside(rest, settings), safe)
+        with sampler_of(ob, settings) as sampler:
+            rest = yield from sampler.rest_in_steps()
+            weights = (yield from sampler.group_in_steps(group, unpainted(settings))) if group else None
+            safe = sampler.safe_at(settings.safe_frame, settings.safe_shape_key)
+            return Body(rest, weights, settings, spread_from_inside(rest, settings), safe)
+
+
+def make_follow_group(name: str, values: dict[str, Any]) -> str:
+    """Writes the automatic follow weights into a vertex group that the artist can paint on. The group's name."""
+    with sentences():
+        ob = find_object(name)
+        with sampler_of(ob, Settings().replace(values)) as sampler:
+            rest = sampler.rest()
+            if not rest.base_first:
+                raise BadInput(f'A modifier of "{name}" makes new vertices first: paint a follow group by hand.')
+            return _write(ob, FOLLOW_GROUP, _automatic(rest))
+
+
+def write_spread(name: str, follow: Any, group: str) -> str:
+    """Writes weights into the vertex group that shows how the follow group is spread. Its name. The group that is being
+    painted stays the active one; `group`, where that is the one written into."""
+    with sentences():
+        ob = find_object(name)
+        active = ob.vertex_groups.active
+        painted = group if active is None or active.name == SPREAD_GROUP else active.name
+        _write(ob, SPREAD_GROUP, rounded(follow))
+        if painted in ob.vertex_groups:
+            ob.vertex_groups.active_index = ob.vertex_groups[painted].index
+        return SPREAD_GROUP
+
+
+def make_after_group(name: str) -> str:
+    """Makes the vertex group that says where a finished bake is drawn back, 1 everywhere, if there is none. Its
+    name."""
+    with sentences():
+        ob = find_object(name)
+        if AFTER_GROUP not in ob.vertex_groups:
+            _write(ob, AFTER_GROUP, np.ones(len(ob.data.vertices)))
+    return AFTER_GROUP
+
+
+def _write(ob: Any, group: str, weights: Any) -> str:
+    reason = why_no_group(ob)
+    if reason:
+        raise BadInput(reason)
+    write_group(ob, group, weights)
+    return group
+
+
+def follow_group(ob: Any, settings: Settings) -> str:
+    """The vertex group that a bake follows; "" when it makes one."""
+    return settings.follow_group or (FOLLOW_GROUP if FOLLOW_GROUP in ob.vertex_groups else "")
+
+
+def follow_in_steps(
+    sampler: Sampler, rest: Rest, settings: Settings, *, make_group: bool
+) -> Steps[tuple[Any, str]]:
+    """The follow weights. `make_group`: automatic ones become a vertex group that the artist can paint on. The hash of
+    its weights, "" if none was made."""
+    ob, made = sampler.ob, ""
+    group = follow_group(ob, settings)
+    if not group:
+        follow = yield from _in_thread(lambda _: _automatic(rest))
+        if make_group and rest.base_first and write_group(ob, FOLLOW_GROUP, follow):
+            group, made = FOLLOW_GROUP, fingerprint.of_weights(follow[: len(ob.data.vertices)])
+        elif make_group and sharers(ob):
+            sampler.body.warnings.append(f"No follow group was made. {why_no_group(ob)}")
+        yield
+    others = sharers(ob)
+    if group and others:
+        sampler.body.warnings.append(
+            f'The follow group "{group}" belongs to the mesh "{ob.data.name}", which "{others[0]}" has too: painting '
+            "it changes both."
+        )
+    if group:
+        # Read back from the evaluated mesh, also what was just written: the next bake starts from the same bits.
+        painted = yield from sampler.group_in_steps(group, unpainted(settings))
+        inside = spread_from_inside(rest, settings)
+        follow = yield from _in_thread(lambda monitor: _spread(rest, painted, settings, inside, monitor))
+    return sharpened(follow), made
+
+
+def unpainted(settings: Settings) -> float:
+    """What a vertex that is not in the follow group counts as: free, or unknown where weights are spread."""
+    return float("nan") if settings.spread else 0.0
+
+
+def spread_from_inside(rest: Rest, settings: Settings) -> Any | None:
+    """(k, 4) the painted points of the cage object, where weights are spread from them too."""
+    return _inside(rest, settings) if settings.spread and settings.cage_object else None
+
+
+def _inside(rest: Rest, settings: Settings) -> Any:
+    return painted_points(settings.cage_object, FOLLOW_GROUP, rest.matrix)
+
+
+def _spread(rest: Rest, weights: Any, settings: Settings, inside: Any | None, monitor: Any = None) -> Any:
+    if not settings.spread:
+        return weights
+    from ...core.paint.spread import spread_weights  # it needs the native module
+
+    return spread_weights(rest.positions, rest.triangles, weights, settings, monitor, inside)
+
+
+def after_group(settings: Settings) -> str:
+    """The vertex group that says where a finished bake is drawn back; "" for everywhere, or where it is not at all."""
+    return settings.follow_after_group if settings.follow_after > 0.0 else ""
+
+
+def after_weights(ob: Any, settings: Settings) -> Any | None:
+    """The weights (t,) of that group as they are now; None for everywhere."""
+    group = after_group(settings)
+    if not group:
+        return None
+    with sentences():
+        return sharpened(finished(rest_now(ob, group))[1])
+
+
+def painted_groups(settings: Settings) -> list[str]:
+    """The vertex groups of tracked and rigid vertices and of regions, those that are chosen."""
+    names = ["track_group", "rigid_group", *GROUPS.values()]
+    names += ["average_group"] if settings.average_regions > 0 else []
+    return [group for name in names if (group := getattr(settings, name))]
+
+
+def parts_in_steps(sampler: Sampler, rest: Rest, settings: Settings) -> Steps[dict[str, Any]]:
+    """What the painted groups beside the follow group say, as values of a shot."""
+    values: dict[str, Any] = {}
+    if after_group(settings):
+        values["after"] = sharpened((yield from sampler.group_in_steps(after_group(settings))))
+    painted = {}
+    for region, setting in GROUPS.items():
+        if getattr(settings, setting):
+            painted[region] = yield from sampler.group_in_steps(getattr(settings, setting))
+    if settings.average_group and settings.average_regions > 0:
+        painted["average"] = yield from sampler.group_in_steps(settings.average_group)
+    if settings.bone_core > 0.0 and rest.skin is not None:
+        painted["bones"] = make_bones(_segments(rest), rest.positions, rest.skin, settings.bone_core)
+    if settings.cage_object:
+        painted["inside"] = _inside(rest, settings)
+    values["regions"] = Regions(**painted)
+    values["safe"] = sampler.safe_at(settings.safe_frame, settings.safe_shape_key)
+    values["labels"] = yield from _labels_in_steps(sampler, rest, settings)
+    shells = settings.rigid_shells and loose_shells(rest.positions, rest.triangles, rest.edges)
+    if not settings.track_group and not settings.rigid_group and not np.any(shells):
+        return values
+    tracked = (yield from sampler.group_in_steps(settings.track_group)) if settings.track_group else None
+    rigid = (yield from sampler.group_in_steps(settings.rigid_group)) if settings.rigid_group else None
+    if np.any(shells):
+        rigid = np.where(shells, 1.0, 0.0 if rigid is None else rigid)
+    parts = make_parts(tracked, rigid, len(rest.positions), rest.edges)
+    return values | {"parts": parts}
+
+
+def _labels_in_steps(sampler: Sampler, rest: Rest, settings: Settings) -> Steps[Labels | None]:
+    """What the parts of the body are called: by its bones, or else by vertex groups that are not for a bake."""
+    if rest.skin is not None:
+        return _bone_labels(rest)
+    own = {FOLLOW_GROUP, SPREAD_GROUP, AFTER_GROUP, settings.follow_group, *painted_groups(settings)}
+    names = [group.name for group in sampler.ob.vertex_groups if group.name not in own]
+    weights = yield from sampler.groups_in_steps(names)
+    return make_labels(names, weights) if names and len(weights) == len(rest.positions) else None
+
+
+def sampler_of(ob: Any, settings: Settings) -> Sampler:
+    missing = parse_frames(settings.missing_frames)
+    sampler = Sampler(
+        ob,
+        frame_start=settings.frame_start,
+        frame_end=settings.frame_end,
+        samples=settings.samples,
+        preroll=0 if settings.loop or settings.start == "rest" else settings.preroll,
+        rest_frame=settings.rest_frame,
+        missing=missing,
+    )
+    outside = sorted(frame for frame in missing if not sampler.first_frame <= frame <= sampler.frame_end)
+    if outside:
+        sampler.body.warnings.append(
+            f"Frame {outside[0]} is said to be missing and is not among those that are baked: check Missing."
+        )
+    return sampler
+
+
+def _automatic(rest: Rest) -> Any:
+    return rounded(automatic_follow(rest.positions, rest.triangles, rest.edges, _segments(rest), rest.skin))
+
+
+def _bone_labels(rest: Rest) -> Labels | None:
+    return None if rest.skin is None else make_labels([bone.name for bone in rest.bones], rest.skin)
+
+
+def _segments(rest: Rest) -> list[Segment]:
+    return [Segment(bone.name, bone.head, bone.tail, bone.parent, bone.is_leaf) for bone in rest.bones]
+
+
+def sharpened(follow: Any) -> Any:
+    """What a subdivision interpolates between ones must stay exactly one."""
+    return np.where(follow > 1.0 - 1e-4, 1.0, np.where(follow < 1e-4, 0.0, follow))
+
+
+def _in_thread(function: Callable[[Any], Any]) -> Steps[Any]:
+    """Steps that only wait, a hundredth of a second each, while a thread computes something."""
+    task = Task("Preparing", function)
+    try:
+        while not task.wait(0.01):
+            yield
+    finally:
+        task.cancel()
+    return task.result()

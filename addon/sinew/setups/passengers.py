@@ -1,0 +1,92 @@
+"""The passengers of a setup: which meshes its body carries along, and how."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core.bake.shot import Passenger
+from ..core.geometry.connected import connected_pieces
+from ..core.methods.enrich.settings import Settings
+from ..scene import passengers, playback, setup, stack
+from ..scene.errors import SceneError
+from ..scene.sampler import Sampler
+from ..scene.steps import Steps
+
+
+def new_setup(ob: Any, scene: Any) -> setup.Setup:
+    """A setup with its passengers found."""
+    entry = setup.Setup(ob.name, id=setup.new_id())
+    entry.passengers = choices_of(ob, scene, Settings())
+    return entry
+
+
+def find_passengers(ob: Any, scene: Any) -> int:
+    """Lists meshes that hang on the same armature and are not listed yet. How many there were."""
+    entry = setup.find_of(ob, scene)
+    if entry is None:
+        return 0
+    listed = len(entry.passengers)
+    entry.passengers = choices_of(ob, scene, Settings())
+    setup.save_of(ob, entry, scene)
+    return len(entry.passengers) - listed
+
+
+def carried_by(ob: Any, scene: Any) -> Any | None:
+    """The body whose bake an object plays a part of, or None."""
+    bake = playback.bake_id(ob) if playback.is_passenger(ob) else ""
+    for body in setup.objects(scene) if bake else ():
+        entry = setup.find_of(body, scene)
+        if entry is not None and entry.bake == bake:
+            return body
+    return None
+
+
+def carried_now(ob: Any, scene: Any, settings: Settings) -> list[tuple[Any, str]]:
+    """What a bake would carry along now, and how."""
+    return [(choice.object, choice.mode) for choice in choices_of(ob, scene, settings) if choice.use]
+
+
+def choices_of(ob: Any, scene: Any, settings: Settings) -> list[setup.PassengerChoice]:
+    """The passengers of a setup: those in its list, then those found automatically."""
+    entry = setup.find_of(ob, scene)
+    own = setup.objects(scene)  # what has a setup of its own goes its own way
+    listed = [
+        choice
+        for choice in (entry.passengers if entry else [])
+        if choice.object.name in scene.objects and choice.object not in own
+    ]
+    if not settings.passengers:
+        return listed
+    known = [choice.object for choice in listed]
+    found = passengers.find(ob, scene, own)
+    return [*listed, *(setup.PassengerChoice(other) for other in found if other not in known)]
+
+
+def add_passengers(
+    sampler: Sampler, choices: list[setup.PassengerChoice]
+) -> Steps[list[tuple[setup.PassengerChoice, Passenger]]]:
+    """Those that can be carried, from now on sampled with the body."""
+    bones = {bone.name for rig in stack.armatures(sampler.ob) for bone in rig.data.bones if bone.use_deform}
+    carried = []
+    for choice in choices:
+        if choice.use:
+            passenger = _add_passenger(sampler, choice, bones)
+            if passenger is not None:
+                carried.append((choice, passenger))
+            yield
+    return carried
+
+
+def _add_passenger(sampler: Sampler, choice: setup.PassengerChoice, bones: set[str]) -> Passenger | None:
+    """One that cannot be carried is left out, and the report says so: the body is what counts."""
+    ob = choice.object
+    try:
+        rest = sampler.add_passenger(ob)
+    except SceneError as error:
+        sampler.body.warnings.append(f"{ob.name} is not carried along. {error}")
+        return None
+    rigid = passengers.is_rigid(ob, bones) if choice.mode == setup.AUTOMATIC else choice.mode == setup.RIGID
+    pieces = connected_pieces(len(rest.positions), rest.edges).astype(np.int32)
+    return Passenger(ob.name, rest.positions, rest.first, pieces, rigid)

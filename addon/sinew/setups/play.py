@@ -1,0 +1,136 @@
+"""Bakes on the objects that play them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+from ..core.bake import folders
+from ..core.bake.layout import result_names
+from ..core.bake.manifest import Manifest
+from ..core.bake.shot import Shot
+from ..scene import fingerprint, playback, setup, stack
+from ..scene.groups import remove_group
+from .enrich.body import FOLLOW_GROUP
+from .target import Target, bake_root
+
+
+def objects_of(ob: Any, scene: Any) -> list[Any]:
+    """The body and its passengers that play its bake now."""
+    entry = setup.find_of(ob, scene)
+    bake = entry.bake if entry else ""
+    carried = [one.object for one in entry.passengers] if entry else []
+    return [ob, *(other for other in carried if other is not None and playback.bake_id(other) == bake != "")]
+
+
+def playing_modifiers(ob: Any, scene: Any) -> list[Any]:
+    """The modifiers of ours by which they play it."""
+    modifiers = (stack.own_modifier(playing) for playing in objects_of(ob, scene))
+    return [modifier for modifier in modifiers if modifier is not None]
+
+
+def delete_bake(ob: Any, scene: Any, target: Target) -> None:
+    """Removes the modifiers that play a setup's bake, and nothing else; a preview or an unfinished bake gives way to
+    the complete one before it. Folders go when the file is saved."""
+    entry = setup.find_of(ob, scene)
+    root, manifest = (target.root, None) if entry is None else find_previous(ob, entry, target)
+    if entry is None or manifest is None or entry.previous == entry.bake:
+        clear(ob, scene)
+        return
+    carried = [next((c.object for c in entry.passengers if c.object.name == one.object_name), None)
+               for one in manifest.passengers]  # fmt: skip
+    detach_strangers(scene, {entry.bake}, [ob, *carried])
+    for other, name in zip([ob, *carried], result_names(len(carried)), strict=True):
+        if other is not None:
+            place = _place_now(other)
+            samples = manifest.samples_per_frame
+            repeat = repeat_of(manifest.report, samples)
+            play(other, root / manifest.id / f"{name}.pc2", place, manifest, samples, repeat)
+    # What it was made from is not known any more; its settings and `check` tell whether it is stale.
+    entry.bake, entry.previous, entry.fingerprint = manifest.id, "", {}
+    setup.save_of(ob, entry, scene)
+
+
+def clear(ob: Any, scene: Any) -> None:
+    """Removes the modifiers that play a setup's bakes, also the bake that a preview was played in place of."""
+    entry = setup.find_of(ob, scene)
+    playback.detach(ob)
+    if entry is not None:
+        detach_strangers(scene, {entry.bake, entry.previous} - {""}, [])
+        remove_made_group(ob, entry)
+        entry.bake, entry.previous, entry.fingerprint = "", "", {}
+        setup.save_of(ob, entry, scene)
+
+
+def find_previous(ob: Any, entry: setup.Setup, target: Target) -> tuple[Path, Manifest | None]:
+    """The complete bake that a preview or an unfinished one is played in place of, beside this file or where it lay
+    when it was replaced."""
+    roots = [target.root, bake_root(ob, entry, target)]
+    roots += [Path(playback.absolute(entry.previous_root))] if entry.previous_root else []
+    for root in roots:
+        manifest = folders.read_manifest(root, entry.previous)
+        if manifest is not None:
+            return root, manifest
+    return target.root, None
+
+
+def remove_made_group(ob: Any, entry: setup.Setup) -> None:
+    """The follow group that a bake has made goes with it, unless the artist has painted it since."""
+    there = entry.made_group and FOLLOW_GROUP in ob.vertex_groups
+    if there and fingerprint.exact_weights(ob, FOLLOW_GROUP) == entry.made_group:
+        remove_group(ob, FOLLOW_GROUP)
+    entry.made_group = ""
+
+
+def forget_deleted() -> None:
+    """Drops the setups of deleted objects, and their passengers show their input again."""
+    for entry in setup.drop_deleted():
+        for scene in setup.all_scenes():
+            detach_strangers(scene, {entry.bake, entry.previous} - {""}, [])
+
+
+def finish(target: Target, keep: Collection[str] = ()) -> None:
+    """To be called when the .blend is saved: bakes that it does not play any more are deleted, but for `keep`."""
+    if target.blend is not None:
+        played = {*setup.played(), *playback.played(), *keep}
+        for folder in playback.folders():
+            if folder.parent != target.root:
+                folders.note_user(folder, target.blend)
+        folders.remove_leftovers(target.root, target.blend.name, played)
+
+
+def repeat_of(report: dict[str, Any], samples: int) -> playback.Repeat | None:
+    """How a bake with so many samples a frame repeats outside of its range, by its report; None where it does not."""
+    loop = report.get("loop") or {}
+    before, after = loop.get("repeats", (False, False))
+    return playback.Repeat(loop["period"] // samples, before, after) if before or after else None
+
+
+def play(
+    ob: Any, path: Path, place: int, shot: Shot | Manifest, samples: int, repeat: playback.Repeat | None = None
+) -> None:
+    playback.attach(
+        ob,
+        path,
+        place=min(place, len(stack.others(ob))),
+        first_frame=shot.first_frame,
+        frame_start=shot.frame_start,
+        frame_end=shot.frame_end,
+        samples=samples,
+        repeat=repeat,
+    )
+
+
+def detach_strangers(scene: Any, played: set[str], kept: list[Any]) -> None:
+    """Removes our modifier from objects that play one of these bakes and are not among those that will."""
+    for ob in scene.objects:
+        # A duplicate of the body plays on: it is no passenger.
+        if ob.type == "MESH" and ob not in kept and playback.is_passenger(ob) and playback.bake_id(ob) in played:
+            playback.detach(ob)
+
+
+def _place_now(ob: Any) -> int:
+    """Where our modifier is, or belongs as far as that can be told without a look at other frames."""
+    own = stack.own_modifier(ob)
+    return stack.find_place(ob, ()) if own is None else list(ob.modifiers).index(own)

@@ -1,0 +1,1 @@
+"""What the panel of every method has."""

@@ -1,0 +1,206 @@
+"""Bake, Preview, Cancel and Delete Bake."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import bpy
+
+from ... import setups
+from ...core.bake.job import Job
+from ...core.bake.report import frames_text
+from ...core.bake.shot import Sample
+from ...core.methods.enrich.estimate import duration_text
+from ...scene import file, setup, stack
+from ...scene.objects import why_not
+from .. import job_operator
+from ..classes import registering
+from ..enrich import after
+from ..job_operator import JobOperator
+from ..work import Work
+from . import live, operators, properties, saving, state
+
+
+class BakeWork(Work):
+    """The bake of one object and its passengers."""
+
+    title = "Bake Sinew"
+    stopped = "Stopped: the frames that are finished stay, bake again to continue."
+    job: Job | None = None
+
+    def __init__(self, name: str, where: setups.Target, *, is_preview: bool = False) -> None:
+        self._where = where
+        self._bake = setups.ObjectBake(name, {}, where, is_preview=is_preview)
+        super().__init__(name, self._bake.setup_id)
+        self._bake.__enter__()
+        self._open = True
+        self._preparation: Iterator[None] = self._bake.prepare()
+        self._samples: Iterator[Sample] = self._bake.samples()
+        self._shown = 0  # samples whose arrival was shown
+
+    def step(self) -> bool:
+        if self.job is None:
+            if next(self._preparation, self) is self:
+                self._begin()
+            return True
+        if self.job.ended and self.job.error is not None:
+            raise self.job.error
+        taken = next(self._samples, None)
+        if taken is not None:
+            self.job.put(taken)
+            self.sampled += 1
+            return True
+        self._leave(None)
+        self.job.end_of_samples()
+        return False
+
+    def _begin(self) -> None:
+        """The shot is known: frames can be computed as soon as they are sampled."""
+        shot, bake = self._bake.shot, self._bake
+        self.total = shot.samples
+        self.job = Job(shot, self._where.root, file.temporary_folder(), bake.previous, bake.clock)
+
+    def abandon(self) -> None:
+        self._leave(KeyboardInterrupt)
+
+    def _leave(self, reason: Any) -> None:
+        if self._open:
+            self._open = False
+            for steps in (self._preparation, self._samples):
+                steps.close()  # type: ignore[attr-defined]
+            self._bake.__exit__(reason)
+
+    def is_welcome(self) -> str:
+        return self._bake.is_welcome()
+
+    def arrive(self) -> None:
+        """Plays the folder as soon as it holds all the input, and draws the current frame again when it has come."""
+        if self.job is None or self.job.ready is None:
+            return
+        found = setup.find_by_id(self.setup_id)
+        if found is None:
+            return
+        bake_id, folder = self.job.ready
+        entry, ob, scene = found
+        if entry.bake != bake_id or stack.own_modifier(ob) is None:
+            saving.remember(entry.bake)
+            self._bake.show(bake_id, folder)
+            properties.refresh()
+        shot, done = self._bake.shot, self.job.progress[1]
+        current = (scene.frame_current - shot.first_frame) * shot.settings.samples
+        if self._shown <= current < done:
+            for playing in setups.objects_of(ob, scene):
+                playing.update_tag()
+        self._shown = done
+
+    def finish(self, outcome: Any) -> str:
+        self._bake.attach(outcome)
+        properties.refresh()
+        state.forget()
+        home = state.target().blend
+        if self._where.blend is None and home is not None:  # saved while it ran
+            saving.bring_home(home)
+            return "Baked: save the file once more, so that it knows where its bake lies"
+        if outcome.unchanged:
+            return "Nothing has changed since the last bake"
+        what = "Preview of" if self._bake.is_preview else "Baked"
+        report = outcome.report
+        return f"{what} {frames_text(report['frames'])} in {duration_text(report['seconds']['total'])}"
+
+    def discard(self) -> None:
+        self._bake.discard()
+
+
+def _can_bake(cls: Any, context: Any) -> bool:
+    if not operators.can_look(cls, context):
+        return False
+    reason = why_not(context.object)
+    if reason:
+        cls.poll_message_set(reason)
+    return not reason
+
+
+class SINEW_OT_bake(JobOperator, bpy.types.Operator):
+    bl_idname = "sinew.bake"
+    bl_label = "Bake"
+    bl_description = "Simulate the frame range and play the result. An interrupted bake is continued"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        return _can_bake(cls, context)
+
+    def prepare(self, context: Any) -> Work:
+        live.end()
+        if setups.is_remake_enough(context.object, context.scene, state.target()):
+            return after.RemakeWork(context.object.name, state.target())
+        return BakeWork(context.object.name, state.target())
+
+
+class SINEW_OT_preview(JobOperator, bpy.types.Operator):
+    bl_idname = "sinew.preview"
+    bl_label = "Preview"
+    bl_description = (
+        "Simulate a coarse cage over a few frames, for a quick look: the timeline's preview range, or from the current "
+        "frame on. The last bake stays and comes back with Delete Preview"
+    )
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        return _can_bake(cls, context)
+
+    def prepare(self, context: Any) -> Work:
+        live.end()
+        return BakeWork(context.object.name, state.target(), is_preview=True)
+
+
+class SINEW_OT_cancel(bpy.types.Operator):
+    bl_idname = "sinew.cancel"
+    bl_label = "Cancel"
+    bl_description = "Stop the bake. Finished frames stay and play, and Bake continues from there"
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        if job_operator.is_running():
+            return True
+        cls.poll_message_set("No bake is running")
+        return False
+
+    def execute(self, context: Any) -> Any:
+        job_operator.request_stop()
+        return {"FINISHED"}
+
+
+class SINEW_OT_delete_bake(bpy.types.Operator):
+    bl_idname = "sinew.delete_bake"
+    bl_label = "Delete Bake"
+    bl_description = (
+        "Remove the modifiers that play the bake, and nothing else: the input plays again. "
+        "A preview gives way to the bake before it. The files go when the file is saved"
+    )
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        if not operators.has_idle_setup(cls, context):
+            return False
+        entry = setup.find_of(context.object, context.scene)
+        if stack.own_modifier(context.object) is None and not (entry and entry.bake):
+            cls.poll_message_set("There is no bake")
+            return False
+        return True
+
+    def execute(self, context: Any) -> Any:
+        entry = setup.find_of(context.object, context.scene)
+        if entry is not None:
+            saving.remember(entry.bake)
+        job_operator.forget_message()
+        setups.delete_bake(context.object, context.scene, state.target())
+        state.forget()
+        return {"FINISHED"}
+
+
+CLASSES = (SINEW_OT_bake, SINEW_OT_preview, SINEW_OT_cancel, SINEW_OT_delete_bake)
+register, unregister = registering(CLASSES)

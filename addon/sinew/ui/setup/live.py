@@ -1,0 +1,219 @@
+"""The current frame of a finished bake as the sliders of After the Bake want it, while they move and until Apply.
+
+The frame is computed from the bake folder and written into a small file of its own, which the modifiers play meanwhile;
+the bake is not touched. Nothing of it may stay in a file or a render: before saving, rendering and after an undo the
+modifiers play the bake again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from ... import setups
+from ...core.bake import pc2, remake
+from ...core.bake.results import Results
+from ...core.bake.shot import RESULT_SETTINGS
+from ...core.bake.store import Store
+from ...core.base.errors import Error
+from ...core.base.task import Task
+from ...scene import compat, file, fingerprint, playback, setup
+from .. import handlers, job_operator
+from . import properties, state
+
+_NAME = "sinew-live"  # of the temporary folder
+_TICK = 0.04  # seconds between two looks at the sliders
+_LOOK = 0.5  # seconds between two looks at the weights of the group
+_PATIENCE = 30.0  # seconds without a change after which nobody looks any more
+
+
+@dataclass
+class _Live:
+    """A finished bake whose current frame is shown otherwise."""
+
+    setup_id: str
+    bake: str
+    weights: str  # hash of those of the group
+    reading: Task  # opens the bake, which takes a moment
+    results: Results | None = None
+    shown: tuple[Any, ...] = ()  # what was shown last: sample and settings
+    changed: float = field(default_factory=time.monotonic)  # when it was shown last
+    looked: float = field(default_factory=time.monotonic)  # at the weights
+
+
+class _Session:
+    live: _Live | None = None
+    error = ""
+
+
+session = _Session()
+
+
+def touch(item: Any) -> None:
+    """A result setting has changed: shows the current frame, if that can be done without a new bake."""
+    entry = setup.find_of(item.object, item.id_data)
+    if entry is None or job_operator.is_running() or compat.is_rendering():
+        return
+    if session.live is None or (session.live.setup_id, session.live.bake) != (entry.id, entry.bake):
+        end()
+        if setups.why_not_remake(item.object, item.id_data, state.target()):
+            return
+        session.live = _begin(item.object, entry)
+    if not bpy.app.background and not bpy.app.timers.is_registered(_tick):
+        bpy.app.timers.register(_tick, first_interval=0.0)
+
+
+def _repaint(live: _Live) -> None:
+    """Looks whether the group or its weights have changed, and reads them again."""
+    found = setup.find_by_id(live.setup_id)
+    if found is not None and live.reading.ended and _weights(found[1], found[0]) != live.weights:
+        if live.results is not None:
+            live.results.store.close()
+        session.live = _begin(found[1], found[0])
+
+
+def _weights(ob: Any, entry: setup.Setup) -> str:
+    return fingerprint.take_weights(ob, properties.settings_from(entry.settings).follow_after_group)
+
+
+def _begin(ob: Any, entry: setup.Setup) -> _Live | None:
+    settings = properties.settings_from(entry.settings)
+    try:
+        after = setups.after_weights(ob, settings.replace({"follow_after": 1.0}))
+    except Error as error:
+        session.error = str(error)
+        return None
+    root = state.target().root
+
+    def read(_: Any) -> Results:
+        store = Store.open(root, entry.bake)
+        return remake.results_of(store, remake.stored_shot(store, settings, after))
+
+    session.error = ""
+    return _Live(entry.id, entry.bake, _weights(ob, entry), Task("Reading the bake", read))
+
+
+def show() -> bool:
+    """Shows the current frame as the settings want it now. False while the bake is still being read."""
+    live = session.live
+    found = setup.find_by_id(live.setup_id) if live is not None else None
+    if live is None or found is None or found[0].bake != live.bake:
+        end()
+        return True
+    if live.results is None:
+        if not live.reading.ended:
+            return False
+        try:
+            live.results = live.reading.result()
+        except Error as error:
+            session.error = str(error)
+            end()
+            return True
+    entry, ob, scene = found
+    results = live.results
+    manifest = results.store.manifest
+    samples = manifest.samples_per_frame
+    now = scene.frame_current + scene.frame_subframe
+    index = round((now - manifest.first_frame) * samples)
+    repeat = setups.repeat_of(manifest.report, samples)
+    if repeat is not None:
+        index %= repeat.period * samples
+    index = min(max(index, 0), manifest.samples - 1)
+    wanted = properties.settings_from(entry.settings)
+    settings = results.shot.settings.replace(
+        {name: getattr(wanted, name) for name in RESULT_SETTINGS}
+    )
+    if live.shown == (index, settings):
+        return True
+    results.show(settings)
+    _play(ob, scene, entry, results, index)
+    live.shown, live.changed = (index, settings), time.monotonic()
+    return True
+
+
+def _play(ob: Any, scene: Any, entry: setup.Setup, results: Results, index: int) -> None:
+    """Writes the frame and has the modifiers play it. A file of one sample plays on every frame."""
+    folder = _folder(entry.id)
+    folder.mkdir(parents=True, exist_ok=True)
+    made = dict(zip(results.store.result_names, results.made(index), strict=True))
+    for name, positions in made.items():
+        with open(folder / f"{name}.pc2", "w+b") as target:
+            header = pc2.Header(len(positions), 1)
+            pc2.write_header(target, header)
+            pc2.write_slot(target, header, 0, positions)
+    for playing in scene.objects:
+        path = playback.cache_path(playing) if playing.type == "MESH" else None
+        if path is not None and path.stem in made and path.parent.name in (entry.bake, folder.name):
+            playback.play_file(playing, folder / path.name)
+
+
+def end() -> None:
+    """The modifiers play their bakes again."""
+    live, session.live = session.live, None
+    if live is not None and live.results is None and live.reading.wait(1.0) and live.reading.error is None:
+        live.results = live.reading.result()
+    if live is not None and live.results is not None:
+        live.results.store.close()
+    restore()
+
+
+def restore() -> None:
+    """Whatever plays the live frame plays its bake again, also what undo has brought back."""
+    for ob in bpy.data.objects:
+        path = playback.cache_path(ob) if ob.type == "MESH" else None
+        if path is None or path.parent.parent.name != _NAME:
+            continue
+        found = setup.find_by_id(path.parent.name)
+        if found is not None and found[0].bake:
+            playback.play_file(ob, state.target().root / found[0].bake / path.name)
+
+
+def _folder(setup_id: str) -> Path:
+    return file.temporary_folder() / _NAME / setup_id
+
+
+def _tick() -> float | None:
+    live = session.live
+    if live is None:
+        return None
+    if job_operator.is_running() or compat.is_rendering():
+        end()
+        return None
+    with contextlib.suppress(Error):
+        if time.monotonic() - live.looked > _LOOK:
+            live.looked = time.monotonic()
+            _repaint(live)
+        show()
+    return _TICK if session.live is not None and time.monotonic() - session.live.changed < _PATIENCE else None
+
+
+def _before_frame(*_: object) -> None:
+    if session.live is not None and session.live.results is not None and not compat.is_rendering():
+        with contextlib.suppress(Error):
+            show()
+
+
+def _end(*_: object) -> None:
+    end()
+
+
+_ENDING = ("save_pre", "render_init", "undo_post", "redo_post", "load_pre", "load_post")
+_HANDLERS = {"frame_change_pre": _before_frame, **dict.fromkeys(_ENDING, _end)}
+
+
+def register() -> None:
+    properties.on_result_change.append(touch)
+    handlers.add(_HANDLERS)
+
+
+def unregister() -> None:
+    end()
+    properties.on_result_change.remove(touch)
+    handlers.remove(_HANDLERS)
+    if bpy.app.timers.is_registered(_tick):
+        bpy.app.timers.unregister(_tick)

@@ -1,0 +1,152 @@
+"""The presets menu in the panel's header, as Blender's own: those of Sinew first, then the user's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import bpy
+from bl_ui.utils import PresetPanel
+
+from ...core.base.errors import Error
+from ...core.methods import presets
+from .. import background
+from . import operators, properties
+
+_props: Any = bpy.props  # the stubs say that its functions return nothing
+_NEW = "New Preset"
+
+
+def folder() -> Path:
+    """Where the user's presets lie, with those of Blender."""
+    return Path(bpy.utils.user_resource("SCRIPTS", path=str(Path("presets") / "sinew")))
+
+
+def find(name: str, own: bool) -> presets.Preset | None:
+    return (presets.load_own(folder()) if own else presets.load_all()).get(name)
+
+
+class SINEW_PT_presets(PresetPanel, bpy.types.Panel):
+    bl_label = "Sinew Presets"
+
+    def draw(self: Any, context: Any) -> None:
+        layout = self.layout
+        layout.emboss = "PULLDOWN_MENU"
+        layout.operator_context = "EXEC_DEFAULT"
+        item = operators.active_item(context)
+        if item is None:
+            return
+        settings = properties.settings_of(item)
+        now = {name: getattr(settings, name) for name in presets.LOOK}
+        known = list(presets.load_all().values())
+        for is_material in (False, True):
+            column = layout.column(align=True)
+            for preset in known:
+                if preset.is_material == is_material:
+                    _draw_preset(column, preset, now, own=False)
+            layout.separator()
+        own = presets.load_own(folder())
+        if own:
+            column = layout.column(align=True)
+            for preset in own.values():
+                _draw_preset(column, preset, now, own=True)
+            layout.separator()
+        row = layout.row()
+        field = row.row()
+        field.emboss = "NORMAL"
+        field.prop(context.window_manager, "preset_name", text="")
+        row.operator("sinew.add_preset", text="", icon="ADD").name = context.window_manager.preset_name
+
+
+def _draw_preset(column: Any, preset: presets.Preset, now: dict[str, Any], *, own: bool) -> None:
+    row = column.row(align=True)
+    icon = "CHECKMARK" if preset.values == now else "BLANK1"
+    chosen = row.operator("sinew.apply_preset", text=preset.label, icon=icon, translate=False)
+    chosen.name, chosen.own = preset.name, own
+    if own:
+        row.operator("sinew.remove_preset", text="", icon="REMOVE").name = preset.name
+
+
+class _OfSetup:
+    @classmethod
+    def poll(cls: Any, context: Any) -> bool:
+        if operators.active_item(context) is not None:
+            return True
+        cls.poll_message_set("Select an object with a Sinew setup")
+        return False
+
+
+class SINEW_OT_apply_preset(_OfSetup, bpy.types.Operator):
+    bl_idname = "sinew.apply_preset"
+    bl_label = "Apply Preset"
+    bl_options = {"REGISTER", "UNDO", "INTERNAL"}
+
+    @classmethod
+    def description(cls, context: Any, values: Any) -> str:
+        preset = find(values.name, values.own)
+        if preset is None:
+            return "The preset is gone"
+        keys = ("young", "density") if preset.is_material else ("jiggle", "settle", "amount", "keep_pose")
+        numbers = ", ".join(f"{properties.label(key)} {preset.values[key]:g}" for key in keys)
+        return f"{preset.description}. {numbers}"
+
+    def execute(self: Any, context: Any) -> Any:
+        preset = find(self.name, self.own)
+        if preset is None:
+            self.report({"ERROR"}, f'The preset "{self.name}" is gone: choose another.')
+            return {"CANCELLED"}
+        item = operators.active_item(context)
+        for name, value in preset.values.items():
+            properties.write(item, name, value)
+        background.redraw()  # also of the panel below the open menu
+        return {"FINISHED"}
+
+
+class SINEW_OT_add_preset(_OfSetup, bpy.types.Operator):
+    bl_idname = "sinew.add_preset"
+    bl_label = "Add Preset"
+    bl_description = "Keep Jiggle, Settle, Amount, Keep Pose, Max Offset and the material under this name"
+    bl_options = {"REGISTER", "INTERNAL"}
+
+    def execute(self: Any, context: Any) -> Any:
+        settings = properties.settings_of(operators.active_item(context))
+        try:
+            saved = presets.save_own(folder(), self.name, settings)
+        except Error as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        context.window_manager.preset_name = _NEW
+        self.report({"INFO"}, f'Preset "{saved.label}" is kept')
+        return {"FINISHED"}
+
+
+class SINEW_OT_remove_preset(_OfSetup, bpy.types.Operator):
+    bl_idname = "sinew.remove_preset"
+    bl_label = "Remove Preset"
+    bl_description = "Delete this preset of yours. Setups that used it keep their values"
+    bl_options = {"REGISTER", "INTERNAL"}
+
+    def execute(self: Any, context: Any) -> Any:
+        try:
+            presets.remove_own(folder(), self.name)
+        except Error as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        return {"FINISHED"}
+
+
+CLASSES = (SINEW_PT_presets, SINEW_OT_apply_preset, SINEW_OT_add_preset, SINEW_OT_remove_preset)
+
+
+def register() -> None:
+    for operator in CLASSES[1:]:
+        operator.__annotations__ = {"name": _props.StringProperty(name="Name", description="Name of the preset")}
+    own = _props.BoolProperty(name="Own", description="A preset of the user's own, not one of Sinew's")
+    SINEW_OT_apply_preset.__annotations__["own"] = own
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
+
+
+def unregister() -> None:
+    for cls in reversed(CLASSES):
+        bpy.utils.unregister_class(cls)

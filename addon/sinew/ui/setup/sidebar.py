@@ -1,0 +1,208 @@
+"""Sidebar of the 3D viewport, tab Sinew: all setups of the scene at a glance, and what is done to all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import bpy
+
+from ... import setups
+from ...scene import setup, stack
+from .. import job_operator
+from ..enrich import cage, panel
+from . import properties, state
+
+_props: Any = bpy.props  # the stubs say that its functions return nothing
+_LOOK = 0.5  # seconds between two looks at whether a bake is over
+
+
+def listed(scene: Any) -> list[Any]:
+    """The setups whose objects are still there."""
+    return [item for item in scene.sinew.setups if item.object is not None]
+
+
+def modifiers(scene: Any, name: str = "") -> Iterator[Any]:
+    """The modifiers that play the bakes of the scene, or that of one object and its passengers."""
+    for item in listed(scene):
+        if name in ("", item.object.name):
+            yield from setups.playing_modifiers(item.object, scene)
+
+
+class SINEW_PT_sidebar(bpy.types.Panel):
+    bl_label = "Sinew"
+    bl_category = "Sinew"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+
+    def draw(self: Any, context: Any) -> None:
+        layout, scene = self.layout, context.scene
+        if not properties.is_fresh(scene):
+            panel.refresh_soon()
+        items = listed(scene)
+        if not items:
+            layout.operator("sinew.add", icon="ADD")
+            return
+        column = layout.column(align=True)
+        for item in items:
+            self._draw_setup(column, context, item)
+        if job_operator.is_running():
+            panel.draw_progress(layout)
+            layout.operator("sinew.cancel", icon="CANCEL")
+        else:
+            layout.operator("sinew.bake_all", icon="PHYSICS")
+        shown = [modifier.show_viewport for modifier in modifiers(scene)]
+        row = layout.row(align=True)
+        row.operator("sinew.show_all", text="Input", depress=bool(shown) and not any(shown)).result = False
+        row.operator("sinew.show_all", text="Result", depress=bool(shown) and all(shown)).result = True
+
+    def _draw_setup(self, column: Any, context: Any, item: Any) -> None:
+        ob = item.object
+        row = column.row(align=True)
+        busy = job_operator.is_running(ob.name)
+        kind = "" if busy else cage.state_of(item).kind
+        row.operator(
+            "sinew.select", text=ob.name, icon="SORTTIME" if busy else panel.ICONS[kind], depress=ob == context.object
+        ).name = ob.name
+        modifier = stack.own_modifier(ob)
+        if modifier is not None:
+            shown = modifier.show_viewport
+            switch = row.operator("sinew.show_all", text="", icon="HIDE_OFF" if shown else "HIDE_ON", depress=shown)
+            switch.name, switch.result = ob.name, not shown
+
+
+class SINEW_OT_select(bpy.types.Operator):
+    bl_idname = "sinew.select"
+    bl_label = "Select"
+    bl_options = {"REGISTER", "UNDO", "INTERNAL"}
+
+    @classmethod
+    def description(cls, context: Any, values: Any) -> str:
+        ob = context.scene.objects.get(values.name)
+        item = properties.find(context.scene, ob)
+        if item is None:
+            return "Select the object"
+        return "Is being baked" if job_operator.is_running(values.name) else cage.state_of(item).text
+
+    def execute(self: Any, context: Any) -> Any:
+        ob = context.scene.objects.get(self.name)
+        if ob is None or ob.name not in context.view_layer.objects:
+            self.report({"ERROR"}, f'"{self.name}" is not in this view layer: include its collection.')
+            return {"CANCELLED"}
+        if context.object is not None and context.object.mode != "OBJECT":
+            bpy.ops.object.mode_set(mode="OBJECT")
+        for other in context.selected_objects:
+            other.select_set(False)
+        ob.select_set(True)
+        context.view_layer.objects.active = ob
+        return {"FINISHED"}
+
+
+class SINEW_OT_show_all(bpy.types.Operator):
+    bl_idname = "sinew.show_all"
+    bl_label = "Show All"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def description(cls, context: Any, values: Any) -> str:
+        if values.name:
+            what = "the bake" if values.result else "the animation as it is without Sinew"
+        else:
+            what = "the bakes of all setups" if values.result else "all animations as they are without Sinew"
+        return f"Play {what}, in the viewport and in the render"
+
+    @classmethod
+    def poll(cls: Any, context: Any) -> bool:
+        if next(modifiers(context.scene), None) is not None:
+            return True
+        cls.poll_message_set("Nothing is baked yet")
+        return False
+
+    def execute(self: Any, context: Any) -> Any:
+        for modifier in modifiers(context.scene, self.name):
+            modifier.show_viewport = modifier.show_render = self.result
+        return {"FINISHED"}
+
+
+class SINEW_OT_bake_all(bpy.types.Operator):
+    bl_idname = "sinew.bake_all"
+    bl_label = "Bake All"
+    bl_description = "Bake every setup that is not baked or no longer up to date, one after the other"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls: Any, context: Any) -> bool:
+        if job_operator.is_running():
+            cls.poll_message_set("A bake is running: wait for it, or cancel it")
+            return False
+        if waiting(context.scene):
+            return True
+        cls.poll_message_set("All bakes are up to date")
+        return False
+
+    def invoke(self: Any, context: Any, event: Any) -> Any:
+        if bpy.app.background or context.window is None:
+            return self.execute(context)
+        _queue[:] = waiting(context.scene)
+        bpy.app.timers.register(_next, first_interval=0.0)
+        return {"FINISHED"}
+
+    def execute(self: Any, context: Any) -> Any:
+        for name in waiting(context.scene):
+            ob = context.scene.objects[name]
+            with context.temp_override(object=ob, active_object=ob):
+                if bpy.ops.sinew.bake() != {"FINISHED"}:
+                    return {"CANCELLED"}
+        return {"FINISHED"}
+
+
+_queue: list[str] = []  # names of the objects that Bake All has still to begin with
+_begun: list[str] = []  # the last one that it has begun with
+
+
+def waiting(scene: Any) -> list[str]:
+    """Names of the objects whose bake is missing or stale, and that this scene can show."""
+    return [item.object.name for item in listed(scene) if cage.state_of(item).kind != state.BAKED]
+
+
+def _next() -> float | None:
+    """A timer: begins the next bake when the last one is over. One that failed or was cancelled ends the row."""
+    if job_operator.is_running():
+        return _LOOK
+    window = bpy.context.window_manager.windows[0]
+    scene = window.scene
+    left_over = set(waiting(scene)) & set(_begun)
+    _begun.clear()
+    if left_over:
+        _queue.clear()
+    while _queue:
+        ob = scene.objects.get(_queue.pop(0))
+        if ob is None or setup.find_of(ob, scene) is None:
+            continue
+        with bpy.context.temp_override(window=window, scene=scene, object=ob, active_object=ob):
+            if bpy.ops.sinew.bake.poll():
+                _begun.append(ob.name)
+                bpy.ops.sinew.bake("INVOKE_DEFAULT")
+                return _LOOK
+    return None
+
+
+CLASSES = (SINEW_OT_select, SINEW_OT_show_all, SINEW_OT_bake_all, SINEW_PT_sidebar)
+
+
+def register() -> None:
+    name = _props.StringProperty(name="Name", description="Name of the object")
+    result = _props.BoolProperty(name="Result", description="Show the bakes instead of their input", default=True)
+    only = _props.StringProperty(name="Name", description="Name of the one object that is switched; empty for all")
+    SINEW_OT_select.__annotations__ = {"name": name}
+    SINEW_OT_show_all.__annotations__ = {"name": only, "result": result}
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
+
+
+def unregister() -> None:
+    _queue.clear()
+    if bpy.app.timers.is_registered(_next):
+        bpy.app.timers.unregister(_next)
+    for cls in reversed(CLASSES):
+        bpy.utils.unregister_class(cls)

@@ -1,0 +1,148 @@
+"""What the panel says about a setup: cheap enough to be asked at every redraw."""
+
+from __future__ import annotations
+
+import os
+import textwrap
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from ... import setups
+from ...core.bake.manifest import MANIFEST_LIMIT, Manifest, is_id
+from ...core.bake.report import told
+from ...core.bake.shot import RESULT_SETTINGS, UNBAKED_SETTINGS
+from ...core.base import disk
+from ...core.base.errors import Error
+from ...core.methods.enrich.settings import Settings
+from ...scene import fingerprint, playback, setup, stack
+from . import properties
+
+NOTHING, BAKED, STALE, LOST = "NOTHING", "BAKED", "STALE", "LOST"
+UNFINISHED, PREVIEW = "UNFINISHED", "PREVIEW"
+_KEPT = 1.0  # seconds for which a fingerprint is not taken again
+
+
+@dataclass(frozen=True)
+class State:
+    """How a setup stands: one of the words above, a sentence, and the lines of the last report."""
+
+    kind: str
+    text: str
+    report: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+_fingerprints: dict[tuple[Any, ...], tuple[float, dict[str, str]]] = {}
+_manifests: dict[str, tuple[int, Manifest]] = {}
+_remakes: dict[tuple[Any, ...], tuple[float, str]] = {}
+
+
+def target() -> setups.Target:
+    """Where the open file keeps its bakes."""
+    return setups.Target(Path(bpy.data.filepath) if bpy.data.filepath else None)
+
+
+def why_not_remake(ob: Any, scene: Any) -> str:
+    """Why the bake cannot be shown otherwise without a new one, or ""; looked at once in a while."""
+    entry = setup.find_of(ob, scene)
+    key = (entry.id, entry.bake, str(entry.settings)) if entry is not None else ()
+    known = _remakes.get(key)
+    if known is None or time.monotonic() - known[0] > _KEPT:
+        _remakes.clear()
+        known = _remakes[key] = (time.monotonic(), setups.why_not_remake(ob, scene, target()))
+    return known[1]
+
+
+def of(item: Any) -> State:
+    """The state of a setup that is not being baked."""
+    scene, ob = item.id_data, item.object
+    entry = setup.find_of(ob, scene)
+    if entry is None or not entry.bake:
+        return State(NOTHING, "Not baked yet")
+    try:
+        manifest = manifest_of(setups.bake_root(ob, entry, target()), entry.bake)
+    except Error as error:
+        return State(LOST, str(error))
+    report, notes = _report(manifest)
+    modifier = stack.own_modifier(ob)
+    path = playback.cache_path(ob)
+    if modifier is None or path is None:
+        return State(LOST, f'The modifier "{stack.MODIFIER_NAME}" is gone: bake again', report, notes)
+    if not path.is_file():
+        return State(LOST, "The modifier's file is missing: bake again", report, notes)
+    settings = properties.settings_of(item)
+    span = f"frames {manifest.frame_start} to {manifest.frame_end}"
+    if not manifest.complete:
+        return State(UNFINISHED, f"Unfinished, {span}: Bake continues it", report, notes)
+    if manifest.is_preview:
+        return State(PREVIEW, f"Preview, {span}, coarse: Bake makes the real one", report, notes)
+    reason = _changed_setting(settings, manifest) or _changed_scene(ob, scene, settings, entry)
+    if reason:
+        return State(STALE, f"{reason}: bake again", report, notes)
+    reason = _changed_look(settings, manifest)
+    if reason:
+        return State(STALE, f"{reason}: Bake shows it on all frames, with nothing simulated", report, notes)
+    return State(BAKED, f"Baked, {span}", report, notes)
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """Lines that fit a region of that many pixels."""
+    scale = bpy.context.preferences.system.ui_scale or 1.0
+    return textwrap.wrap(text, max(20, int(width / (6.5 * scale)) - 8))
+
+
+def forget() -> None:
+    """Another file is open."""
+    _fingerprints.clear()
+    _remakes.clear()
+    _manifests.clear()
+
+
+def manifest_of(root: Path, bake: str) -> Manifest:
+    """Read again only when the file has changed."""
+    path = root / bake / "manifest.json"
+    with disk.sentences(path):
+        changed = os.stat(path).st_mtime_ns if is_id(bake) else 0
+    known = _manifests.get(str(path))
+    if known is None or known[0] != changed:
+        known = (changed, Manifest.from_json(disk.read_json(path, MANIFEST_LIMIT), root / bake))
+        _manifests[str(path)] = known
+    return known[1]
+
+
+def _report(manifest: Manifest) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    try:
+        return tuple(told(manifest.report)), tuple(manifest.report["warnings"])
+    except (KeyError, TypeError, ValueError):
+        return (), ()  # of another version
+
+
+def _changed_setting(settings: Settings, manifest: Manifest) -> str:
+    for name, value in settings.as_dict().items():
+        if name not in (*UNBAKED_SETTINGS, *RESULT_SETTINGS) and manifest.settings.get(name) != value:
+            return f"{properties.label(name)} has changed"
+    return ""
+
+
+def _changed_look(settings: Settings, manifest: Manifest) -> str:
+    for name in RESULT_SETTINGS:
+        if manifest.settings.get(name) != getattr(settings, name):
+            return f"{properties.label(name)} has changed"
+    return ""
+
+
+def _changed_scene(ob: Any, scene: Any, settings: Settings, entry: setup.Setup) -> str:
+    span, group = setups.frame_range(scene, settings), setups.follow_group(ob, settings)
+    key = (scene.name, ob.name, group, setups.after_group(settings), span)
+    now = time.monotonic()
+    known = _fingerprints.get(key)
+    if known is None or now - known[0] > _KEPT:
+        marks = setups.marks_of(ob, scene, settings)
+        # What takes long is asked for less often: one part in fifty of the time at most.
+        known = _fingerprints[key] = (now + 50 * (time.monotonic() - now), marks)
+    found = fingerprint.changed(entry.fingerprint, known[1])
+    return found[0] if found else ""
