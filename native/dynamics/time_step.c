@@ -122,7 +122,9 @@ static void prepare_pose(SnStepper *s, const double *pose)
     double keep = world->keep_pose;
     size_t bytes = 3 * world->vertex_count * sizeof *pose;
     /* a step begins in the pose that the one before ended in */
-    if (keep > 0.0 && !(s->has_prepared && memcmp(s->prepared, pose, bytes) == 0)) {
+    if (world->tet_count == 0) {
+        s->clamped = 0;
+    } else if (keep > 0.0 && !(s->has_prepared && memcmp(s->prepared, pose, bytes) == 0)) {
         s->clamped = sn_tet_elements_pose_rest(world->elements, pose, keep, world->tet_keep_scale, s->rest, s->left_over);
         memcpy(s->prepared, pose, bytes);
     } else if (keep == 0.0 && !s->has_prepared) {

@@ -1,0 +1,42 @@
+/* Discrete-shell hinges: the bending of a thin shell, at each edge between two of its triangles (methods-contact-shells, C2). The
+   third kind of term (energy/term.h).
+
+             x2            theta: the angle between the two normals, 0 where the surface is flat, in (-pi, pi];
+            /  \           energy of a hinge: k/2 (theta - rest angle)², with k = D edge² / (area + area),
+          x0 -- x1         D = E t³ / 12 (1 - nu²) the bending stiffness of a plate
+            \  /
+             x3  */
+#ifndef SN_ENERGY_HINGES_H
+#define SN_ENERGY_HINGES_H
+
+#include "base/context.h"
+#include "energy/term.h"
+
+typedef struct SnHinges {
+    size_t count;
+    int32_t *vertices;  /* count x 4: x0 .. x3; owned */
+    double *rest_angle; /* count; owned */
+    double *slenderness; /* count: edge² / (area + area) at rest; owned */
+    double *stiffness;  /* count, N m; owned */
+    double *least_area; /* count, m²: below it a triangle's slope counts as that of this area; owned */
+} SnHinges;
+
+/* A hinge at each edge of the triangles (count x 3) that two of them share; at one that more share, between each and the next. Rest
+   angles from positions (vertices x 3); stiffness is zero until set. */
+SnStatus sn_hinges_init(SnContext *context, size_t triangle_count, const int32_t *triangles, const double *rest, SnHinges *hinges);
+void sn_hinges_clear(SnHinges *hinges);
+
+/* Stiffness of one hinge from Young's modulus (Pa), Poisson's ratio and thickness (m). */
+void sn_hinges_set_material(SnHinges *hinges, size_t hinge, double young, double poisson, double thickness);
+
+/* What changes from stage to stage (plasticity changes rest angles); null is as built. Not owned. */
+typedef struct SnHingeInput {
+    const double *rest_angle; /* count */
+    const double *stiffness;  /* count, N m */
+} SnHingeInput;
+SnTerm sn_hinges_term(const SnHinges *hinges);
+
+/* Angles of all hinges (count). */
+void sn_hinges_angles(const SnHinges *hinges, const double *positions, double *angles);
+
+#endif
