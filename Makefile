@@ -20,10 +20,15 @@ NATIVE_LIBRARIES := -lcholmod -lsuitesparseconfig -larpack -lopenblas -lm
 NATIVE_SOURCES := $(filter-out native/python/%,$(sort $(wildcard native/*/*.c native/*/*/*.c)))
 NATIVE_TESTS := $(sort $(wildcard tests/native/test_*.c))
 NATIVE_HELPERS := $(filter-out $(NATIVE_TESTS),$(wildcard tests/native/*.c))
-FLAVOURS := plain sanitized threads traced
-plain_FLAGS := -O3 -fno-math-errno
+# The instruction sets that the core is compiled for, as setup.py does; `baseline` is the one that runs everywhere.
+INSTRUCTIONS := baseline $(if $(filter x86_64,$(shell uname -m)),v2 v3 v4)
+FLAVOURS := $(INSTRUCTIONS) sanitized threads traced
+baseline_FLAGS := -O3 -fno-math-errno -fno-trapping-math
+v2_FLAGS := $(baseline_FLAGS) -march=x86-64-v2
+v3_FLAGS := $(baseline_FLAGS) -march=x86-64-v3
+v4_FLAGS := $(baseline_FLAGS) -march=x86-64-v4
 sanitized_FLAGS := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
-threads_FLAGS := -O1 -g -fsanitize=thread -DSN_BASELINE_ONLY
+threads_FLAGS := -O1 -g -fsanitize=thread
 traced_FLAGS := -O2 -g
 # What runs on several threads, for ThreadSanitizer; what allocates and computes a whole run, for valgrind, which takes its time.
 THREADS_TESTS := threads memory multifrontal tet_elements time_step
@@ -96,7 +101,7 @@ test-native:
 bench:
 	@$(ENVIRONMENT) build bpy bench
 	@$(TOOLS) setup.py -q build_ext
-	@$(MAKE) -j$(JOBS) build/plain/benchmark/engine build/plain/tests/test_wild
+	@$(MAKE) -j$(JOBS) build/baseline/benchmark/engine build/baseline/tests/test_wild
 	$(BPY) tests/benchmark/bench.py
 	$(BPY) tests/benchmark/convergence.py
 	@$(SUITES) core-45 -- -k calculix
@@ -164,9 +169,9 @@ clean:
 	rm -rf build addon/sinew/_native.abi3.so addon/sinew/lib addon/sinew/presets
 	find addon tests examples -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
-# The tests of the C core: every tests/native/test_*.c is a program, built plain and with sanitizers.
+# The tests of the C core: every tests/native/test_*.c is a program, built baseline and with sanitizers.
 
-# ThreadSanitizer does not see how OpenMP's library waits: there the parallel loop runs on plain threads.
+# ThreadSanitizer does not see how OpenMP's library waits: there the parallel loop runs on baseline threads.
 threads_WITHOUT := native/base/parallel.c
 threads_WITH := build/threads/tests/threads/parallel.o
 
@@ -186,12 +191,15 @@ $$($(1)_PROGRAMS): %: %.o $$($(1)_OBJECTS)
 endef
 $(foreach name,$(FLAVOURS),$(eval $(call flavour,$(name))))
 .SECONDARY:
-native-tests: $(plain_PROGRAMS) $(sanitized_PROGRAMS)
+native-tests: $(baseline_PROGRAMS) $(sanitized_PROGRAMS)
 
-# The benchmark of the engine alone, beside its yardsticks; bench.py runs it.
-build/plain/benchmark/engine: tests/benchmark/engine.c $(wildcard tests/benchmark/*.h tests/native/*.h) $(plain_OBJECTS) Makefile
-	@mkdir -p $(@D)
-	@gcc $(NATIVE_FLAGS) $(plain_FLAGS) -D_POSIX_C_SOURCE=200809L -Itests/native $< $(plain_OBJECTS) $(NATIVE_LIBRARIES) -o $@
+# The benchmark of the engine alone, beside its yardsticks, for each instruction set; bench.py runs it.
+define benchmark
+build/$(1)/benchmark/engine: tests/benchmark/engine.c $$(wildcard tests/benchmark/*.h tests/native/*.h) $$($(1)_OBJECTS) Makefile
+	@mkdir -p $$(@D)
+	@gcc $(NATIVE_FLAGS) $($(1)_FLAGS) -D_POSIX_C_SOURCE=200809L -Itests/native $$< $$($(1)_OBJECTS) $(NATIVE_LIBRARIES) -o $$@
+endef
+$(foreach name,$(INSTRUCTIONS),$(eval $(call benchmark,$(name))))
 
 # Portability: the core without native/python also compiles for Windows. Only headers of the libraries are needed.
 

@@ -36,7 +36,7 @@ OBJECTS = ROOT / "build" / "module"
 MODULE = PACKAGE / "_native.abi3.so"
 
 WARNINGS = ["-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Werror"]
-CFLAGS = ["-std=c11", "-O3", "-fno-math-errno", "-fPIC", "-fopenmp", "-fvisibility=hidden"]
+CFLAGS = ["-std=c11", "-O3", "-fno-math-errno", "-fno-trapping-math", "-fPIC", "-fopenmp", "-fvisibility=hidden"]
 LIMITED_API = "-DPy_LIMITED_API=0x030B0000"  # one module for Python 3.11 and later
 LIBRARIES = ["-lcholmod", "-larpack", "-lopenblas", "-lm"]
 PREFIX = "sinew_"

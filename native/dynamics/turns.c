@@ -151,7 +151,7 @@ static inline void quaternions(const SnLanes m[9], SnLanes q[4])
 }
 
 /* Rotation and stretch of every tet. */
-SN_HOT static void decompose(void *data, size_t chunk, size_t begin, size_t end)
+static void decompose(void *data, size_t chunk, size_t begin, size_t end)
 {
     const BetweenJob *job = data;
     SnTurns *turns = job->turns;
@@ -231,7 +231,7 @@ void sn_turns_power(const double axis[4], double part, double m[9])
 }
 
 /* missing = wished gradient minus that of the start. */
-SN_HOT static void find_missing(void *data, size_t chunk, size_t begin, size_t end)
+static void find_missing(void *data, size_t chunk, size_t begin, size_t end)
 {
     const BetweenJob *job = data;
     const SnTurns *turns = job->turns;

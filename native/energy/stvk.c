@@ -22,7 +22,7 @@ static inline double strain_curvature(double s)
     return s >= EXTRAPOLATE_BELOW ? 1.0 : 0.0;
 }
 
-SN_HOT static void density(const SnLanes s[3], const SnLanes mu, const SnLanes lambda, SnLanes out)
+static void density(const SnLanes s[3], const SnLanes mu, const SnLanes lambda, SnLanes out)
 {
     for (int i = 0; i < SN_LANES; i++) {
         double a = strain(s[0][i]), b = strain(s[1][i]), c = strain(s[2][i]);
@@ -31,7 +31,7 @@ SN_HOT static void density(const SnLanes s[3], const SnLanes mu, const SnLanes l
     }
 }
 
-SN_HOT static void derivatives(const SnLanes s[3], const SnLanes mu, const SnLanes lambda, SnStretchDerivatives *out)
+static void derivatives(const SnLanes s[3], const SnLanes mu, const SnLanes lambda, SnStretchDerivatives *out)
 {
     static const int pairs[3][2] = {{1, 2}, {0, 2}, {0, 1}};
     for (int i = 0; i < SN_LANES; i++) {
@@ -60,7 +60,7 @@ SN_HOT static void derivatives(const SnLanes s[3], const SnLanes mu, const SnLan
 
 /* P = F (2 mu E + lambda tr E I) with Green's strain E, right while no stretch is below the extrapolation: C = FᵀF minus the
    square of that stretch is positive definite (its leading minors are), and F is not reflected. */
-SN_HOT static int direct(const SnLanes f[9], const SnLanes mu, const SnLanes lambda, SnLanes out, SnLanes stress[9])
+static int direct(const SnLanes f[9], const SnLanes mu, const SnLanes lambda, SnLanes out, SnLanes stress[9])
 {
     const double margin = EXTRAPOLATE_BELOW * EXTRAPOLATE_BELOW * (1.0 + 1e-9);
     double plain = 1.0;

@@ -157,7 +157,7 @@ typedef struct EnergyJob {
     double *partial, *gradients;
 } EnergyJob;
 
-SN_HOT static void sum_energy(void *data, size_t chunk, size_t begin, size_t end)
+static void sum_energy(void *data, size_t chunk, size_t begin, size_t end)
 {
     EnergyJob *job = data;
     const double *volumes = job->elements->volume;
@@ -371,7 +371,7 @@ typedef struct DerivativeJob {
     double *gradients, *stiffness;
 } DerivativeJob;
 
-SN_HOT static void compute_derivatives(void *data, size_t chunk, size_t begin, size_t end)
+static void compute_derivatives(void *data, size_t chunk, size_t begin, size_t end)
 {
     DerivativeJob *job = data;
     (void)chunk;
@@ -443,7 +443,7 @@ typedef struct GradientJob {
     int rotations_alone;
 } GradientJob;
 
-SN_HOT static void compute_gradients(void *data, size_t chunk, size_t begin, size_t end)
+static void compute_gradients(void *data, size_t chunk, size_t begin, size_t end)
 {
     GradientJob *job = data;
     (void)chunk;
@@ -544,7 +544,7 @@ INLINE void clamped_inverse(const Batch *batch, const SnLanes keep, SnLanes inve
     }
 }
 
-SN_HOT static void follow_pose(void *data, size_t chunk, size_t begin, size_t end)
+static void follow_pose(void *data, size_t chunk, size_t begin, size_t end)
 {
     PoseJob *job = data;
     size_t count = job->elements->count, clamped = 0;

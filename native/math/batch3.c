@@ -141,7 +141,7 @@ static inline void divide_by_scale(const SnLanes f[9], SnLanes b[9], SnLanes sca
     }
 }
 
-SN_HOT void sn_batch3_svd(const SnLanes f[9], SnLanes u[9], SnLanes sigma[3], SnLanes v[9])
+void sn_batch3_svd(const SnLanes f[9], SnLanes u[9], SnLanes sigma[3], SnLanes v[9])
 {
     SnLanes b[9], scale;
     divide_by_scale(f, b, scale);
@@ -211,7 +211,7 @@ static inline int polar_by_newton(const SnLanes f[9], SnLanes x[9])
     return 0;
 }
 
-SN_HOT void sn_batch3_polar(const SnLanes f[9], SnLanes r[9], SnLanes s[6])
+void sn_batch3_polar(const SnLanes f[9], SnLanes r[9], SnLanes s[6])
 {
     static const int ROW[6] = {0, 1, 2, 1, 0, 0}, COLUMN[6] = {0, 1, 2, 2, 2, 1};
     SnLanes u[9], sigma[3], v[9];
@@ -273,7 +273,7 @@ static inline int all_positive(const SnLanes m[6])
     return all_zero(negative);
 }
 
-SN_HOT void sn_batch3_project_psd(SnLanes m[6])
+void sn_batch3_project_psd(SnLanes m[6])
 {
     SnLanes d[6], axes[9];
     if (all_positive((const SnLanes *)m)) {

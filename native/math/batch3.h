@@ -2,21 +2,11 @@
 #ifndef SN_MATH_BATCH3_H
 #define SN_MATH_BATCH3_H
 
+#include "math/registers.h"
+
+/* Lanes of a batch: SN_DOUBLES of a register, or a few of them where that hides the latency of square roots. */
+#ifndef SN_LANES
 #define SN_LANES 8
-
-/* Compiles a hot function for several instruction sets in one binary; the loader picks. Sanitizers and other
-   platforms take the baseline alone (their loaders have no such choice). */
-#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__) && !defined(SN_BASELINE_ONLY)
-#define SN_HOT __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define SN_HOT
-#endif
-
-/* Whether the processor has registers of 64 bytes, and so 32 of them. */
-#if defined(__x86_64__) && defined(__GNUC__)
-#define SN_HAS_WIDE_REGISTERS (__builtin_cpu_supports("avx512f") != 0)
-#else
-#define SN_HAS_WIDE_REGISTERS 0
 #endif
 
 typedef double SnLanes[SN_LANES];

@@ -1,5 +1,5 @@
-/* One tile of 16 x 6 does all the work: its accumulators stay in registers, and because panels are column-major, both of its
-   operands are read in runs, with no packing. */
+/* One tile of two registers x 6 does all the work: its twelve accumulators stay in registers (there are at least 16), and because panels
+   are column-major, both of its operands are read in runs, with no packing. */
 #include "math/dense_panel.h"
 
 #include "math/batch3.h"
@@ -9,7 +9,7 @@
 /* a product and a sum in one instruction: twice as fast, and rounding does not matter to a preconditioner */
 #pragma GCC optimize("fp-contract=fast")
 
-#define ROWS 16
+#define ROWS SN_FLOATS
 #define COLUMNS 6
 #define STEPS 32766.0f /* of a rounded entry, either way */
 #define AHEAD 2048 /* words: what a solution reads is asked for at least as much earlier */
@@ -50,13 +50,12 @@ INLINE void subtract_tile(int stack, int overwrite, size_t depth, size_t ld, con
     }
 }
 
-/* All tiles from row `begin` to `end` of one block of columns: c is at row `begin`, column 0 of the block. Registers of 64 bytes are
-   many enough for two tiles at once. */
-INLINE void subtract_rows(int wide, int overwrite, size_t depth, size_t ld, const float *a, const float *b, size_t rows, size_t columns, size_t ldc,
+/* All tiles from row `begin` to `end` of one block of columns: c is at row `begin`, column 0 of the block. */
+INLINE void subtract_rows(int overwrite, size_t depth, size_t ld, const float *a, const float *b, size_t rows, size_t columns, size_t ldc,
                           float *c)
 {
     size_t i = 0;
-    for (; wide && i + ROWS < rows; i += 2 * ROWS) {
+    for (; i + ROWS < rows; i += 2 * ROWS) {
         subtract_tile(2, overwrite, depth, ld, a + i, b, rows - i < 2 * ROWS ? rows - i : 2 * ROWS, columns, ldc, c + i);
     }
     for (; i < rows; i += ROWS) {
@@ -117,12 +116,12 @@ INLINE void solve_rows(size_t columns, size_t ld, const float *l, const float in
     }
 }
 
-SN_HOT int sn_panel_factorize(size_t height, size_t width, const float *diagonal, float *panel)
+int sn_panel_factorize(size_t height, size_t width, const float *diagonal, float *panel)
 {
-    int replaced = 0, wide = SN_HAS_WIDE_REGISTERS;
+    int replaced = 0;
     for (size_t j = 0; j < width; j += COLUMNS) {
         size_t columns = at_most(width - j, COLUMNS);
-        subtract_rows(wide, 0, j, height, panel + j, panel + j, height - j, columns, height, panel + j * height + j);
+        subtract_rows(0, j, height, panel + j, panel + j, height - j, columns, height, panel + j * height + j);
         float *square = panel + j * height + j, inverse[COLUMNS];
         replaced += factorize_square(columns, height, diagonal + j, square, inverse);
         solve_rows(columns, height, square, inverse, height - j - columns, square + columns);
@@ -130,17 +129,16 @@ SN_HOT int sn_panel_factorize(size_t height, size_t width, const float *diagonal
     return replaced;
 }
 
-SN_HOT void sn_panel_update(size_t height, size_t width, const float *panel, float *update)
+void sn_panel_update(size_t height, size_t width, const float *panel, float *update)
 {
     size_t below = height - width;
     const float *rows = panel + width;
-    int wide = SN_HAS_WIDE_REGISTERS;
     for (size_t j = 0; j < below; j += COLUMNS) {
-        subtract_rows(wide, 1, width, height, rows + j, rows + j, below - j, at_most(below - j, COLUMNS), below, update + j * below + j);
+        subtract_rows(1, width, height, rows + j, rows + j, below - j, at_most(below - j, COLUMNS), below, update + j * below + j);
     }
 }
 
-SN_HOT void sn_panel_forward(size_t height, size_t width, const float *panel, float *x)
+void sn_panel_forward(size_t height, size_t width, const float *panel, float *x)
 {
     for (size_t j = 0; j < width; j++) {
         const float *column = panel + j * height;
@@ -174,7 +172,7 @@ INLINE void dot_columns(size_t begin, size_t end, size_t height, const float *co
     }
 }
 
-SN_HOT void sn_panel_backward(size_t height, size_t width, const float *panel, float *x)
+void sn_panel_backward(size_t height, size_t width, const float *panel, float *x)
 {
     size_t j = width;
     for (; j % 4 != 0; j--) {
@@ -233,7 +231,7 @@ INLINE float largest_entry(size_t begin, size_t end, const float *column)
     return largest;
 }
 
-SN_HOT void sn_panel_round(const SnRoundedPanel *panel, const float *exact)
+void sn_panel_round(const SnRoundedPanel *panel, const float *exact)
 {
     size_t height = panel->height, width = panel->width;
     for (size_t j = 0; j < width; j++) {
@@ -286,7 +284,7 @@ INLINE size_t blocks_ahead(size_t height)
 }
 
 /* Blocks of columns, the last one filled up with what comes next in memory: its solution there is zero. */
-SN_HOT void sn_rounded_forward(const SnRoundedPanel *panel, float *x)
+void sn_rounded_forward(const SnRoundedPanel *panel, float *x)
 {
     size_t height = panel->height, width = panel->width, ahead = blocks_ahead(height);
     for (size_t j = 0; j < width; j += BLOCK) {
@@ -316,7 +314,7 @@ SN_HOT void sn_rounded_forward(const SnRoundedPanel *panel, float *x)
     }
 }
 
-SN_HOT void sn_rounded_backward(const SnRoundedPanel *panel, float *x)
+void sn_rounded_backward(const SnRoundedPanel *panel, float *x)
 {
     size_t height = panel->height, width = panel->width, ahead = blocks_ahead(height);
     for (size_t j = (width + BLOCK - 1) / BLOCK * BLOCK; j > 0;) {

@@ -353,7 +353,7 @@ void sn_multifrontal_work(const SnMultifrontal *m, double *products, double *ent
 }
 
 /* Adds columns begin..end-1 of a child's update matrix into `to`, the column of the parent's front where they go at row 0, run by run. */
-SN_HOT static void extend_add(const SnMultifrontal *m, const Front *child, size_t begin, size_t end, size_t first_column, size_t ld,
+static void extend_add(const SnMultifrontal *m, const Front *child, size_t begin, size_t end, size_t first_column, size_t ld,
                               float *to)
 {
     size_t below = child->height - child->width;

@@ -4,7 +4,7 @@
 
 #define STRIDE 16
 
-SN_HOT double sn_vector_dot(size_t count, const double *a, const double *b)
+double sn_vector_dot(size_t count, const double *a, const double *b)
 {
     double lanes[STRIDE] = {0}, sum = 0.0;
     size_t k = 0;
@@ -22,7 +22,7 @@ SN_HOT double sn_vector_dot(size_t count, const double *a, const double *b)
     return sum;
 }
 
-SN_HOT void sn_vector_add(size_t count, double scale, const double *x, double *y)
+void sn_vector_add(size_t count, double scale, const double *x, double *y)
 {
     for (size_t k = 0; k < count; k++) {
         y[k] += scale * x[k];

@@ -46,7 +46,7 @@ void sn_detail_map_clear(SnDetailMap *map)
 
 /* Which tets count, and how much. The corners of a tet that follows the input exactly take its zero gradient alone (weight infinite),
    so that what the artist painted to follow comes out exact, however large the motion beside it. */
-SN_HOT static void weigh_tets(SnDetailMap *map, const double *simulated)
+static void weigh_tets(SnDetailMap *map, const double *simulated)
 {
     const SnTetMesh *cage = map->cage;
     for (size_t v = 0; v < cage->vertex_count; v++) {
@@ -70,7 +70,7 @@ SN_HOT static void weigh_tets(SnDetailMap *map, const double *simulated)
 }
 
 /* gradients (vertices x 9) of the motion from `from` (null: zero) to `to`: volume-weighted means over the tets that count. */
-SN_HOT static void average_gradients(SnDetailMap *map, const double *from, const double *to)
+static void average_gradients(SnDetailMap *map, const double *from, const double *to)
 {
     const SnTetMesh *cage = map->cage;
     memset(map->gradients, 0, 9 * cage->vertex_count * sizeof *map->gradients);
@@ -197,7 +197,7 @@ typedef struct MoveJob {
     double *result;
 } MoveJob;
 
-SN_HOT static void move_vertices(void *data, size_t chunk, size_t begin, size_t end)
+static void move_vertices(void *data, size_t chunk, size_t begin, size_t end)
 {
     const MoveJob *job = data;
     const SnDetailMap *map = job->map;

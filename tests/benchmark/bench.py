@@ -97,7 +97,7 @@ def engine_environment() -> dict[str, str]:
 def bench_engine(threads: str, finest: int) -> list[Row]:
     """Rows of engine.c on `all` threads or `one`; `finest`: resolution of the largest body of the growth families."""
     print(f"The engine on {threads} thread{'s' if threads == 'all' else ''} ...", flush=True)
-    program = ROOT / "build" / "plain" / "benchmark" / "engine"
+    program = ROOT / "build" / "baseline" / "benchmark" / "engine"
     result = subprocess.run([program, threads, str(finest)], env=engine_environment(), capture_output=True, text=True)
     if result.returncode != 0:
         sys.exit(f"The benchmark of the engine failed:\n{result.stdout}{result.stderr}")
@@ -120,7 +120,7 @@ def bench_live() -> list[Row]:
 
 def bench_wild(runs: int) -> list[Row]:
     print("Wild runs ...", flush=True)
-    program = ROOT / "build" / "plain" / "tests" / "test_wild"
+    program = ROOT / "build" / "baseline" / "tests" / "test_wild"
     result = subprocess.run([program, str(runs)], capture_output=True, text=True)
     print(result.stdout)
     if result.returncode != 0:

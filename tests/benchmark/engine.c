@@ -52,6 +52,8 @@ static Scene body(SnContext *context, BodyShape shape, int cells, double young, 
         }                                               \
     } while (0)
 
+#include "kernels.h"
+
 /* Slightly deformed positions, so that nothing is special. */
 static double *deformed(SnContext *context, const Scene *scene)
 {
@@ -447,6 +449,7 @@ int main(int count, char **arguments)
     if (part[0] == '\0' || strcmp(part, (name)) == 0) { \
         call;                                           \
     }
+    PART("kernels", bench_kernels(&context))
     PART("elements", bench_elements(&context))
     PART("rebalance", bench_rebalance(&context))
     PART("factorization", bench_factorization(&context))

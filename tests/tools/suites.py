@@ -74,7 +74,7 @@ def suites(extra: list[str]) -> dict[str, list[list[str]] | None]:
         "core-45": pytest_commands("45", "core", extra),
         "core-52": pytest_commands("52", "core", extra),
         "sanitized": native_commands("sanitized"),
-        "native": native_commands("plain"),
+        "native": native_commands("baseline"),
     }
 
 
