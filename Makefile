@@ -166,12 +166,12 @@ check-windows: $(WINDOWS_OBJECTS)
 	@echo "windows: native/ compiles"
 
 clean:
-	rm -rf build addon/sinew/_native.abi3.so addon/sinew/lib addon/sinew/presets
+	rm -rf build addon/sinew/*.abi3.so addon/sinew/lib addon/sinew/presets
 	find addon tests examples -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
-# The tests of the C core: every tests/native/test_*.c is a program, built baseline and with sanitizers.
+# The tests of the C core: every tests/native/test_*.c is a program, built for each instruction set and with sanitizers.
 
-# ThreadSanitizer does not see how OpenMP's library waits: there the parallel loop runs on baseline threads.
+# ThreadSanitizer does not see how OpenMP's library waits: there the parallel loop runs on plain threads.
 threads_WITHOUT := native/base/parallel.c
 threads_WITH := build/threads/tests/threads/parallel.o
 
@@ -191,7 +191,7 @@ $$($(1)_PROGRAMS): %: %.o $$($(1)_OBJECTS)
 endef
 $(foreach name,$(FLAVOURS),$(eval $(call flavour,$(name))))
 .SECONDARY:
-native-tests: $(baseline_PROGRAMS) $(sanitized_PROGRAMS)
+native-tests: $(foreach name,$(INSTRUCTIONS) sanitized,$($(name)_PROGRAMS))
 
 # The benchmark of the engine alone, beside its yardsticks, for each instruction set; bench.py runs it.
 define benchmark

@@ -3,7 +3,10 @@
     python setup.py build_ext        the module, in place (what `make build` runs)
     python setup.py bdist_wheel      a wheel of the same tree
 
-The module is linked against the system's CHOLMOD, ARPACK and OpenBLAS under their ordinary names. Afterwards every
+The module is compiled once for each instruction set (_native_v3.abi3.so has AVX2, and so on), and core/native.py loads the
+fastest that the processor has. SINEW_INSTRUCTIONS=v3 builds, and at run time loads, that one alone.
+
+Each is linked against the system's CHOLMOD, ARPACK and OpenBLAS under their ordinary names. Afterwards every
 one of those libraries is copied under a name of our own with symbols of our own (`cholmod_start` becomes
 `sinew_cholmod_start`), BLAS and LAPACK calls go to the OpenBLAS of the package scipy-openblas32 (`scipy_dgemm_`), and
 the module gets the same treatment. So a Blender that loaded another CHOLMOD or BLAS can never lend us its functions.
@@ -17,6 +20,7 @@ import fcntl
 import hashlib
 import importlib.metadata
 import os
+import platform
 import shlex
 import shutil
 import subprocess
@@ -33,13 +37,19 @@ ROOT = Path(__file__).resolve().parent
 NATIVE = ROOT / "native"
 PACKAGE = ROOT / "addon" / "sinew"
 OBJECTS = ROOT / "build" / "module"
-MODULE = PACKAGE / "_native.abi3.so"
 
 WARNINGS = ["-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Werror"]
 CFLAGS = ["-std=c11", "-O3", "-fno-math-errno", "-fno-trapping-math", "-fPIC", "-fopenmp", "-fvisibility=hidden"]
+# x86-64 has levels: the baseline runs on all, v3 has AVX2 and fused products, v4 AVX-512.
+INSTRUCTIONS = {"baseline": []}
+if platform.machine() in ("x86_64", "AMD64"):
+    INSTRUCTIONS |= {level: [f"-march=x86-64-{level}"] for level in ("v2", "v3", "v4")}
+CHOSEN = os.environ.get("SINEW_INSTRUCTIONS")
 LIMITED_API = "-DPy_LIMITED_API=0x030B0000"  # one module for Python 3.11 and later
 LIBRARIES = ["-lcholmod", "-larpack", "-lopenblas", "-lm"]
 PREFIX = "sinew_"
+# A module of its own: it must run on every processor to tell which of the others may.
+PROCESSOR = NATIVE / "python" / "processor.c"
 
 # What every Linux system has: never copied.
 SYSTEM_LIBRARIES = ("libc.so", "libm.so", "libgcc_s.so", "ld-linux", "libpthread.so", "libdl.so", "librt.so")
@@ -91,6 +101,12 @@ def compile_command() -> list[str]:
     return [*compiler, *CFLAGS, LIMITED_API, *WARNINGS, *includes, f'-DSN_VERSION="{version()}"', *extra]
 
 
+def chosen_instructions() -> dict[str, list[str]]:
+    if CHOSEN and CHOSEN not in INSTRUCTIONS:
+        sys.exit(f"SINEW_INSTRUCTIONS is {CHOSEN}: choose from {', '.join(INSTRUCTIONS)}.")
+    return {name: flags for name, flags in INSTRUCTIONS.items() if not CHOSEN or name == CHOSEN}
+
+
 def is_fresh(target: Path, command: list[str]) -> bool:
     """Whether the object was made by this command, after the last change of every file that it read."""
     record, depends = target.with_suffix(".cmd"), target.with_suffix(".d")
@@ -104,33 +120,37 @@ def is_fresh(target: Path, command: list[str]) -> bool:
         return False
 
 
-def compile_one(source: Path, command: list[str]) -> Path:
-    target = OBJECTS / source.relative_to(NATIVE).with_suffix(".o")
+def compile_one(source: Path, folder: Path, command: list[str]) -> Path:
+    target = folder / source.relative_to(NATIVE).with_suffix(".o")
     full = [*command, "-MMD", "-c", str(source), "-o", str(target)]
     if not is_fresh(target, full):
         target.parent.mkdir(parents=True, exist_ok=True)
         target.with_suffix(".cmd").unlink(missing_ok=True)
-        print(f"  cc {source.relative_to(ROOT)}", flush=True)
+        print(f"  cc {source.relative_to(ROOT)} {folder.name}", flush=True)
         run(*full)
         target.with_suffix(".cmd").write_text(shlex.join(full))
     return target
 
 
-def compile_all() -> list[Path]:
-    sources = sorted(NATIVE.glob("**/*.c"))
+def compile_all() -> dict[str, list[Path]]:
+    """The objects of the module for each instruction set."""
+    sources = sorted(set(NATIVE.glob("**/*.c")) - {PROCESSOR})
     if not any(source.parent.name == "python" for source in sources):
         sys.exit("native/python has no sources: there is no module to build.")
-    command = compile_command()
+    objects = {}
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        return list(pool.map(lambda source: compile_one(source, command), sources))
+        for name, flags in chosen_instructions().items():
+            command = [*compile_command(), *flags, f'-DSN_INSTRUCTIONS="{name}"']
+            made = [pool.submit(compile_one, source, OBJECTS / name, command) for source in sources]
+            objects[name] = made
+        return {name: [one.result() for one in made] for name, made in objects.items()}
 
 
-def link(objects: list[Path]) -> Path:
-    linked = OBJECTS / "_native.so"
+def link(objects: list[Path], libraries: list[str], target: Path) -> Path:
     compiler = shlex.split(os.environ.get("CC", "gcc"))
     flags = ["-shared", "-fopenmp", "-Wl,--as-needed", "-Wl,-z,now", "-Wl,-z,relro"]
-    run(*compiler, *flags, *objects, *LIBRARIES, "-o", linked)
-    return linked
+    run(*compiler, *flags, *objects, *libraries, "-o", target)
+    return target
 
 
 # Carrying the libraries
@@ -295,25 +315,27 @@ def install_gmsh() -> None:
     stamp.write_text(package.version)
 
 
-def finish(linked: Path) -> None:
-    """Binds the linked module to the carried libraries and puts it in place, once it is seen to load."""
-    cached = cached_lib(linked)
-    install_lib(cached)
-    install_gmsh()
-    digest = hashlib.sha256(linked.read_bytes()).hexdigest() + cached.name
-    stamp = OBJECTS / "installed"
-    if MODULE.exists() and stamp.exists() and stamp.read_text() == digest:
-        return
-    trial = PACKAGE / "._native.trial.so"
-    shutil.copyfile(linked, trial)
-    rebind(trial, cached / "renames.txt", None, "$ORIGIN/lib")
+def check_loads(trial: Path) -> None:
     check = "import ctypes, os, sys; ctypes.PyDLL(sys.argv[1], os.RTLD_NOW)"
     result = subprocess.run([sys.executable, "-c", check, str(trial)], capture_output=True, text=True)
     if result.returncode != 0:
         trial.unlink()
         sys.exit(f"The module was built but does not load: {result.stderr.strip().splitlines()[-1]}")
+
+
+def finish(linked: Path, cached: Path, module: Path) -> None:
+    """Binds a linked module to the carried libraries and puts it in place, once it is seen to load."""
+    digest = hashlib.sha256(linked.read_bytes()).hexdigest() + cached.name
+    stamp = linked.with_suffix(".installed")
+    if module.exists() and stamp.exists() and stamp.read_text() == digest:
+        return
+    trial = PACKAGE / f".{module.name}.trial.so"
+    shutil.copyfile(linked, trial)
+    if needed(trial):
+        rebind(trial, cached / "renames.txt", None, "$ORIGIN/lib")
+    check_loads(trial)
     trial.chmod(0o755)
-    os.replace(trial, MODULE)
+    os.replace(trial, module)
     stamp.write_text(digest)
 
 
@@ -326,9 +348,16 @@ def copy_presets() -> None:
 
 def build() -> None:
     with locked(OBJECTS / "lock"):
-        finish(link(compile_all()))
+        linked = {name: link(made, LIBRARIES, OBJECTS / f"{name}.so") for name, made in compile_all().items()}
+        probe = link([compile_one(PROCESSOR, OBJECTS / "baseline", compile_command())], [], OBJECTS / "processor.so")
+        cached = cached_lib(next(iter(linked.values())))
+        install_lib(cached)
+        install_gmsh()
+        for name, library in linked.items():
+            finish(library, cached, PACKAGE / f"_native_{name}.abi3.so")
+        finish(probe, cached, PACKAGE / "_processor.abi3.so")
         copy_presets()
-    print(f"built {MODULE.relative_to(ROOT)} {version()}")
+    print(f"built addon/sinew/_native {version()}: {' '.join(linked)}")
 
 
 class BuildNative(Command):

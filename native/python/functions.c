@@ -184,7 +184,7 @@ PyObject *sn_function_info(PyObject *module, PyObject *unused)
     int version[3] = {0};
     const char *library = sn_linear_solver_library(version);
     (void)module, (void)unused;
-    return Py_BuildValue("{s:s,s:s,s:(iii),s:s,s:i}", "version", SN_VERSION, "solver", library, "solver_version", version[0],
-                         version[1], version[2], "solver_file", sn_linear_solver_file(), "threads",
+    return Py_BuildValue("{s:s,s:s,s:s,s:(iii),s:s,s:i}", "version", SN_VERSION, "instructions", SN_INSTRUCTIONS, "solver", library,
+                         "solver_version", version[0], version[1], version[2], "solver_file", sn_linear_solver_file(), "threads",
                          sn_parallel_thread_count());
 }

@@ -16,12 +16,13 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "addon" / "sinew"
-MODULE = PACKAGE / "_native.abi3.so"
+MODULES = [PACKAGE / f"_native_{name}.abi3.so" for name in ("baseline", "v2", "v3", "v4")]
+MODULE = MODULES[0]
 SYSTEM = re.compile(r"^(libc|libm|libgcc_s|libpthread|libdl|librt)\.so|^ld-linux|^libpython|^python")
 
 
 def libraries() -> list[Path]:
-    return [MODULE, *sorted((PACKAGE / "lib").glob("*.so*"))]
+    return [*MODULES, *sorted((PACKAGE / "lib").glob("*.so*"))]
 
 
 def dynamic_entries(library: Path, kind: str) -> list[str]:
@@ -42,7 +43,7 @@ def bindings(preload: list[str]) -> Iterator[tuple[Path, Path, str]]:
 
 @pytest.fixture(autouse=True)
 def built():
-    if not MODULE.exists() or len(libraries()) < 9:
+    if not all(module.exists() for module in MODULES) or len(libraries()) < 12:
         pytest.fail("the native module is not built: run `make build`", pytrace=False)
 
 
@@ -55,7 +56,7 @@ def test_every_needed_library_lies_beside_the_module():
 
 def test_libraries_are_looked_for_inside_the_package_only():
     for library in libraries():
-        expected = "$ORIGIN/lib" if library == MODULE else "$ORIGIN"
+        expected = "$ORIGIN/lib" if library in MODULES else "$ORIGIN"
         assert dynamic_entries(library, "RPATH") == []
         assert dynamic_entries(library, "RUNPATH") == [expected], library.name
 
@@ -100,6 +101,20 @@ def test_gmsh_lies_apart_with_its_licence():
     assert "libgmsh.so" not in {name for library in libraries() for name in dynamic_entries(library, "NEEDED")}
 
 
+def test_the_fastest_module_that_the_processor_can_run_is_loaded_unless_another_is_chosen() -> None:
+    def loaded(choice: str) -> str:
+        environment = {**os.environ, "PYTHONPATH": str(PACKAGE.parent), "SINEW_INSTRUCTIONS": choice}
+        ask = "from sinew.core.base.native import module; print(module.info()['instructions'])"
+        result = subprocess.run([sys.executable, "-c", ask], env=environment, capture_output=True, text=True)
+        return result.stdout.strip() or result.stderr.strip().splitlines()[-1]
+
+    from sinew.core.base.native import available
+
+    assert loaded("") == available()[0] and available()[-1] == "baseline"
+    assert [loaded(name) for name in available()] == available()
+    assert "there is none for v9; this processor can use" in loaded("v9")
+
+
 def test_presets_are_copied_into_the_package():
     if not (ROOT / "presets").is_dir():
         pytest.skip("there are no presets")
@@ -110,10 +125,11 @@ def test_presets_are_copied_into_the_package():
 def test_every_place_names_the_version_of_the_manifest():
     with open(PACKAGE / "blender_manifest.toml", "rb") as file:
         version = tomllib.load(file)["version"]
-    from sinew import _native, bl_info
+    from sinew import bl_info
+    from sinew.core.base.native import module
 
     assert re.fullmatch(r"\d+\.\d+\.\d+", version)
-    assert _native.__version__ == version
+    assert module.__version__ == version
     assert ".".join(str(part) for part in bl_info["version"]) == version
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "addon" / "sinew"
 LEFT_OUT = {"__pycache__", "made-from"}
-NEEDED = ("_native.abi3.so", "lib", "presets", "blender_manifest.toml")
+NEEDED = ("_processor.abi3.so", "_native_baseline.abi3.so", "_native_v4.abi3.so", "lib", "presets", "blender_manifest.toml")
 
 
 def files() -> list[Path]:

@@ -22,7 +22,7 @@ def fingerprint() -> str:
         name = path.relative_to(PACKAGE).as_posix()
         if name.startswith("lib/") and path.is_file():
             digest.update(f"{name} {path.stat().st_size}".encode())
-        elif path.suffix in (".py", ".toml") or path.name.startswith("_native"):
+        elif path.suffix in (".py", ".toml", ".so", ".pyd"):
             digest.update(name.encode() + path.read_bytes())
     return digest.hexdigest()
 
@@ -44,7 +44,7 @@ def let_go_of_files() -> None:
     The installer of add-ons before 4.2 writes into files that are there already: that would change the code under a
     running Blender, and crash it.
     """
-    for path in (PACKAGE / "_native.abi3.so", *sorted((PACKAGE / "lib").glob("*.so*"))):
+    for path in (*sorted(PACKAGE.glob("_*.so")), *sorted((PACKAGE / "lib").glob("*.so*"))):
         try:
             descriptor, copy = tempfile.mkstemp(dir=path.parent, prefix=".copy-")
             os.close(descriptor)

@@ -3,20 +3,60 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.machinery
+import importlib.util
 import os
+import sys
 from pathlib import Path
 
 from . import errors, installed
 
-if installed.was_updated():
-    raise errors.BadInput(installed.RESTART)
-
+# The instruction set to use in place of the fastest that the processor has, for tests and benchmarks.
+_CHOICE = "SINEW_INSTRUCTIONS"
 # Threads of our OpenMP sleep while they wait: spinning would starve Blender and everything else on the machine. The
 # variable is read when the library is loaded, and given back right after.
 _WAIT = "OMP_WAIT_POLICY"
+
+
+def available() -> list[str]:
+    """Instruction sets that the processor has and a module was built for, the fastest first."""
+    from ... import _processor
+
+    return [name for name in _processor.instructions() if _file(name).exists()]
+
+
+def _instructions() -> str:
+    names = available()
+    choice = os.environ.get(_CHOICE) or (names[0] if names else "baseline")
+    if choice not in names:
+        usable = ", ".join(names) or "none of those built"
+        raise ImportError(f"there is none for {choice}; this processor can use {usable}")
+    return choice
+
+
+def _file(instructions: str) -> Path:
+    # the stable suffix: `.abi3.so`, or `.pyd` where there is no such thing
+    suffix = next((s for s in importlib.machinery.EXTENSION_SUFFIXES if s.startswith(".abi3")), ".pyd")
+    return installed.PACKAGE / f"_native_{instructions}{suffix}"
+
+
+def _load(instructions: str) -> None:
+    """Makes the file for one instruction set the module `_native` of the package."""
+    name = f"{__package__.rsplit(".", 2)[0]}._native"
+    spec = importlib.util.spec_from_file_location(name, _file(instructions))
+    assert spec is not None and spec.loader is not None
+    loaded = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(loaded)
+    sys.modules[name] = loaded
+
+
+if installed.was_updated():
+    raise errors.BadInput(installed.RESTART)
+
 _given = os.environ.get(_WAIT)
 os.environ.setdefault(_WAIT, "PASSIVE")
 try:
+    _load(_instructions())
     from ... import _native as module
 except ImportError as error:
     raise errors.BadInput(
