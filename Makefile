@@ -96,7 +96,7 @@ test-valgrind:
 test-native:
 	@$(ENVIRONMENT) build
 	@$(MAKE) -j$(JOBS) native-tests
-	@$(SUITES) native sanitized
+	@$(SUITES) native native-v2 native-v3 native-v4 sanitized
 
 bench:
 	@$(ENVIRONMENT) build bpy bench

@@ -9,7 +9,6 @@
 #include <stdint.h>
 #include <string.h>
 
-/* A function that is not inlined into its SN_HOT caller would be compiled for the baseline alone. */
 #define SN_BATCH_INLINE static inline __attribute__((always_inline))
 
 /* The last batch repeats its last tet in the lanes that are left over. */

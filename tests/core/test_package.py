@@ -62,7 +62,7 @@ def test_libraries_are_looked_for_inside_the_package_only():
 
 
 def test_carried_libraries_export_no_ordinary_names():
-    for library in libraries()[1:]:
+    for library in sorted((PACKAGE / "lib").glob("*.so*")):
         command = ["nm", "-D", "--defined-only", "--format=posix", str(library)]
         names = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
         # Version tags are absolute symbols, not functions.

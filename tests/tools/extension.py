@@ -14,7 +14,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "addon" / "sinew"
 LEFT_OUT = {"__pycache__", "made-from"}
-NEEDED = ("_processor.abi3.so", "_native_baseline.abi3.so", "_native_v4.abi3.so", "lib", "presets", "blender_manifest.toml")
+MODULES = [f"_native_{name}.abi3.so" for name in ("baseline", "v2", "v3", "v4")]
+NEEDED = ("_processor.abi3.so", *MODULES, "lib", "presets", "blender_manifest.toml")
 
 
 def files() -> list[Path]:

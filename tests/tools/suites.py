@@ -2,8 +2,9 @@
 
     python3 tests/tools/suites.py [NAME...] [-- PYTEST_ARGUMENTS]
 
-Names: native, sanitized, core-45, blender-45, core-52, blender-52, blender-34 (default: all that can run here), and
-current, which runs in the Blender of tests/tools/current.py (the window, the package and the command).
+Names: native (native-v2, -v3, -v4: the same for other instruction sets), sanitized, core-45, blender-45, core-52,
+blender-52, blender-34 (default: all that can run here), and current, which runs in the Blender of
+tests/tools/current.py (the window, the package and the command).
 Each suite has its own temporary folder and its own Blender profile. The output of a suite appears when it ends, and
 stays in build/test/NAME.log.
 """
@@ -11,6 +12,7 @@ stays in build/test/NAME.log.
 from __future__ import annotations
 
 import concurrent.futures
+import functools
 import os
 import re
 import shutil
@@ -41,6 +43,15 @@ class Result:
 def native_commands(flavour: str) -> list[list[str]] | None:
     sources = sorted((ROOT / "tests" / "native").glob("test_*.c"))
     return [[str(ROOT / "build" / flavour / "tests" / source.stem)] for source in sources]
+
+
+@functools.cache
+def processor() -> list[str]:
+    """Instruction sets that this processor has."""
+    ask = "from sinew import _processor; print(*_processor.instructions())"
+    command = [str(ROOT / "build" / "env" / "tools" / "bin" / "python"), "-c", ask]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "addon")}
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.split()
 
 
 def pytest_commands(environment: str, folder: str, extra: list[str]) -> list[list[str]] | None:
@@ -75,6 +86,7 @@ def suites(extra: list[str]) -> dict[str, list[list[str]] | None]:
         "core-52": pytest_commands("52", "core", extra),
         "sanitized": native_commands("sanitized"),
         "native": native_commands("baseline"),
+        **{f"native-{name}": native_commands(name) if name in processor() else None for name in ("v2", "v3", "v4")},
     }
 
 
@@ -119,7 +131,7 @@ def run_command(command: list[str], environment: dict[str, str], log: Path) -> i
 
 
 def closing_line(name: str, log: Path, codes: list[int]) -> str:
-    if name in ("native", "sanitized"):
+    if name.startswith(("native", "sanitized")):
         return f"{codes.count(0)} of {len(codes)} programs"
     lines = [line.strip("= ") for line in log.read_text(errors="replace").splitlines()]
     ends = [line for line in lines if re.search(r"\b\d+ (passed|failed|error|skipped|deselected)|no tests ran", line)]
@@ -130,7 +142,7 @@ def run_suite(name: str, commands: list[list[str]] | None, selective: bool) -> R
     log = LOGS / f"{name}.log"
     log.write_text("")
     if commands is None:
-        return Result(name, SKIPPED, 0.0, "its Blender is not on this machine")
+        return Result(name, SKIPPED, 0.0, "its Blender or processor is not here")
     start = time.monotonic()
     with tempfile.TemporaryDirectory(prefix=f"sinew-{name}-") as folder:
         environment = suite_environment(folder)

@@ -42,7 +42,7 @@ def _file(instructions: str) -> Path:
 
 def _load(instructions: str) -> None:
     """Makes the file for one instruction set the module `_native` of the package."""
-    name = f"{__package__.rsplit(".", 2)[0]}._native"
+    name = f"{__package__.rsplit('.', 2)[0]}._native"
     spec = importlib.util.spec_from_file_location(name, _file(instructions))
     assert spec is not None and spec.loader is not None
     loaded = importlib.util.module_from_spec(spec)
