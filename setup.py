@@ -3,8 +3,9 @@
     python setup.py build_ext        the module, in place (what `make build` runs)
     python setup.py bdist_wheel      a wheel of the same tree
 
-The module is compiled once for each instruction set (_native_v3.abi3.so has AVX2, and so on), and core/native.py loads
-the fastest that the processor has. SINEW_INSTRUCTIONS=v3 builds, and at run time loads, that one alone.
+The module is compiled once for each instruction set (_native_v3.abi3.so has AVX2, and so on), and
+core/base/native.py loads the fastest that the processor has. SINEW_INSTRUCTIONS=v3 builds, and at run time
+loads, that one alone.
 
 Each is linked against the system's CHOLMOD, ARPACK and OpenBLAS under their ordinary names. Afterwards every
 one of those libraries is copied under a name of our own with symbols of our own (`cholmod_start` becomes

@@ -1,5 +1,5 @@
 /* The registers of the instruction set that the core is compiled for. All of native/ is compiled once for each (setup.py), and
-   core/native.py loads the fastest that the processor has; so kernels are plain C, sized by these constants. */
+   core/base/native.py loads the fastest that the processor has; so kernels are plain C, sized by these constants. */
 #ifndef SN_MATH_REGISTERS_H
 #define SN_MATH_REGISTERS_H
 

@@ -14,8 +14,8 @@ import sys
 
 import numpy as np
 from bodies import box_surface, box_tets
-from sinew.core.methods.enrich.engine import Enricher
 from sinew.core.base.native import module
+from sinew.core.methods.enrich.engine import Enricher
 from sinew.core.methods.enrich.settings import Settings
 
 FRAMES = 24

@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from sinew.core.base.native import available
 
 HERE = Path(__file__).resolve().parent
