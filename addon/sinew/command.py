@@ -21,7 +21,7 @@ from .core.bake.report import lines
 from .core.base import disk
 from .core.base.errors import BadInput, Cancelled, Error, StoreError
 from .core.methods import presets
-from .core.methods.enrich.settings import Settings, describe, values_from_text
+from .core.methods.enrich.settings import Settings
 
 EXIT_ERROR = 1
 EXIT_CANCELLED = 130
@@ -83,7 +83,7 @@ def _run(options: argparse.Namespace) -> int:
 
 def _parser(open_file: str | None = None) -> argparse.ArgumentParser:
     """The command line's grammar; without a file's name where one is open."""
-    keys = "\n".join(f"  {line}" for line in describe())
+    keys = "\n".join(f"  {one.line}" for one in Settings.all().values())
     names = "\n".join(f"  {name}: {preset.description}" for name, preset in presets.load_all().items())
     parser = argparse.ArgumentParser(
         prog="python -m sinew" if open_file is None else "blender -b FILE.blend --command sinew",
@@ -187,7 +187,7 @@ def _check(options: argparse.Namespace) -> int:
 def _values(options: argparse.Namespace) -> dict[str, Any]:
     """Values of the preset and of --set, checked before any work."""
     values = dict(presets.load(options.preset).values) if options.preset else {}
-    values |= values_from_text(options.set)
+    values |= Settings.parse(options.set)
     Settings().replace(values)
     return values
 

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import dataclasses
 import os
 import stat
 import subprocess
@@ -33,8 +32,8 @@ def test_help_lists_all_settings_with_defaults_and_all_presets(arguments: list[s
         command.main(arguments)
     assert left.value.code == 0
     text = capsys.readouterr().out
-    for field in dataclasses.fields(Settings):
-        assert f"{field.name}=" in text and field.metadata["description"] in text
+    for name, one in Settings.all().items():
+        assert f"{name}=" in text and one.description in text
     for preset in ("flesh", "jelly", "subtle", "cartoon"):
         assert f"{preset}:" in text
 

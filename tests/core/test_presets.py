@@ -30,9 +30,10 @@ def test_a_wrong_name_is_answered_with_the_closest() -> None:
 
 
 def test_a_preset_says_everything_about_the_look_and_nothing_else() -> None:
+    look = Settings().look()
     for preset in presets.load_all().values():
-        assert set(preset.values) == set(presets.LOOK)
-    assert not {"resolution", "follow_group", "frame_start", "frame_end", "samples", "rest_frame"} & set(presets.LOOK)
+        assert set(preset.values) == set(look)
+    assert not {"resolution", "follow_group", "frame_start", "frame_end", "samples", "rest_frame"} & set(look)
 
 
 def test_own_presets_come_back_as_they_were_kept(tmp_path) -> None:

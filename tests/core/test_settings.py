@@ -3,9 +3,14 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 
+import numpy as np
 import pytest
+from sinew.core.bake.remake import stored_shot
+from sinew.core.bake.shot import stored_sample
+from sinew.core.bake.store import Store
 from sinew.core.base.errors import BadInput
-from sinew.core.methods.enrich.settings import Settings, describe, values_from_text
+from sinew.core.base.settings import CAGE, CHANGED, DATA, RANGE, RESULT, SIMULATION, BaseSettings, setting
+from sinew.core.methods.enrich.settings import Settings
 
 
 def test_defaults_are_valid_and_none_counts_as_changed() -> None:
@@ -15,14 +20,14 @@ def test_defaults_are_valid_and_none_counts_as_changed() -> None:
 
 def test_text_becomes_values_of_the_right_type() -> None:
     pairs = ["resolution=30", "jiggle=2", "detail=off", "gravity=0,0,-1.6", "rest_frame=none", "follow_group=a b"]
-    settings = Settings().replace(values_from_text(pairs))
+    settings = Settings().replace(Settings.parse(pairs))
     assert settings.resolution == 30 and settings.jiggle == 2.0 and isinstance(settings.jiggle, float)
     assert settings.detail is False and settings.gravity == (0.0, 0.0, -1.6) and settings.follow_group == "a b"
 
 
 def test_a_wrong_key_names_the_closest() -> None:
     with pytest.raises(BadInput, match='"jigle".*"jiggle"'):
-        values_from_text(["jigle=3"])
+        Settings.parse(["jigle=3"])
     with pytest.raises(BadInput, match='did you mean "resolution"'):
         Settings().replace({"resolutions": 3})
 
@@ -37,12 +42,12 @@ def test_a_wrong_key_names_the_closest() -> None:
 )  # fmt: skip
 def test_a_wrong_value_is_answered_with_the_key_and_its_range(pair: str) -> None:
     with pytest.raises(BadInput, match=pair.split("=")[0]):
-        Settings().replace(values_from_text([pair]))
+        Settings().replace(Settings.parse([pair]))
 
 
 def test_a_pair_without_equals_sign_says_how_to_write_it() -> None:
     with pytest.raises(BadInput, match="key=value"):
-        values_from_text(["jiggle"])
+        Settings.parse(["jiggle"])
 
 
 def test_an_empty_range_is_refused() -> None:
@@ -57,12 +62,53 @@ def test_changed_values_survive_json_and_back() -> None:
 
 
 def test_every_setting_is_described() -> None:
-    text = describe()
-    for field, line in zip(dataclasses.fields(Settings), text, strict=True):
-        assert line.startswith(field.name + "=")
-        assert len(field.metadata["description"]) > 10
+    assert list(Settings.all()) == [field.name for field in dataclasses.fields(Settings)]
+    for name, one in Settings.all().items():
+        assert one.line.startswith(f"{name}=") and one.description in one.line
+        assert len(one.description) > 10 and one.label and bool(one.own) == one.is_optional
 
 
 def test_every_setting_is_in_the_readme() -> None:
     readme = (Path(__file__).resolve().parents[2] / "README.md").read_text()
     assert not [field.name for field in dataclasses.fields(Settings) if f"`{field.name}`" not in readme]
+
+
+OLDER = Path(__file__).resolve().parents[1] / "data" / "schema_3" / "sinew"
+
+
+def test_the_hashes_of_bakes_that_were_made_before_hold() -> None:
+    """A setting that such bakes do not know must be declared with counts=CHANGED, and none may leave the hashes."""
+    (bake,) = (folder.name for folder in OLDER.iterdir())
+    with Store.open(OLDER, bake) as store:
+        manifest = store.manifest
+        shot = stored_shot(store, Settings().replace(manifest.settings), None)
+        shot = dataclasses.replace(shot, gravity=(0.0, 0.0, float(np.float32(-9.81))))
+        assert shot.identity() == manifest.identity
+        for index, mark in enumerate(store.marks):
+            assert mark is not None and shot.result_key(stored_sample(store, index)) == mark.result
+        other = dataclasses.replace(shot, settings=shot.settings.replace({"jiggle": 4.0, "amount": 0.5}))
+        assert other.identity() != manifest.identity
+        assert other.result_key(stored_sample(store, 0)) != store.marks[0].result
+
+
+@dataclasses.dataclass(frozen=True)
+class _Some(BaseSettings):
+    first: float = setting(1.0, "One that was always there", low=0.0, high=9.0, belongs=CAGE, look=True)
+    later: float = setting(0.5, "One that older bakes do not know", low=0.0, high=1.0, counts=CHANGED, label="After")
+    group: str = setting("", "A vertex group", counts=DATA)
+    shown: bool = setting(True, "Part of the result", belongs=RESULT)
+    range: int | None = setting(None, "A frame", low=0, high=9, belongs=RANGE, own="A frame of its own")
+
+
+def test_what_a_setting_belongs_to_decides_where_it_counts() -> None:
+    some = _Some(group="here", range=3)
+    assert some.hashed(CAGE, SIMULATION) == {"first": 1.0} and some.hashed(RESULT) == {"shown": True}
+    assert some.replace({"later": 0.6}).hashed(CAGE, SIMULATION) == {"first": 1.0, "later": 0.6}
+    assert some.part(RESULT) == {"shown": True} and some.part(RANGE) == {"range": 3} and some.look() == {"first": 1.0}
+    assert [one.label for one in some.all().values()] == ["First", "After", "Group", "Shown", "Range"]
+
+
+def test_what_an_older_bake_does_not_know_differs_only_from_its_default() -> None:
+    stored = {"first": 1.0, "group": "here", "gone": 3}
+    assert [one.name for one in _Some().differing(stored)] == ["group"]
+    assert [one.name for one in _Some(later=0.6, group="here").differing(stored)] == ["later"]

@@ -7,8 +7,8 @@ from typing import Any
 
 from ..core.bake import folders, remake
 from ..core.bake import run as baking
-from ..core.bake.shot import RESULT_SETTINGS, UNBAKED_SETTINGS
 from ..core.base.errors import BadInput
+from ..core.base.settings import CAGE, RESULT, SIMULATION
 from ..core.methods.enrich.settings import Settings
 from ..scene import fingerprint, playback, setup
 from ..scene.objects import find_object
@@ -27,8 +27,7 @@ def why_not_remake(ob: Any, scene: Any, target: Target) -> str:
     settings = Settings().replace(entry.settings)
     if manifest.owner != (target.file_name, entry.id):
         return "This needs a new bake: press Bake"
-    changed = {name for name, value in settings.as_dict().items() if manifest.settings.get(name) != value}
-    if changed - {*RESULT_SETTINGS, *UNBAKED_SETTINGS}:
+    if {CAGE, SIMULATION} & {one.belongs for one in settings.differing(manifest.settings)}:
         return "Other settings have changed too: press Bake"
     marks = marks_of(ob, scene, settings)
     found = fingerprint.changed({**entry.fingerprint, "after": marks["after"]}, marks)
@@ -41,9 +40,9 @@ def is_remake_enough(ob: Any, scene: Any, target: Target) -> bool:
     if entry is None or why_not_remake(ob, scene, target):
         return False
     manifest = folders.read_manifest(target.root, entry.bake)
-    settings = Settings().replace(entry.settings).as_dict()
-    changed = manifest is not None and any(manifest.settings.get(name) != settings[name] for name in RESULT_SETTINGS)
-    group = after_group(Settings().replace(entry.settings))
+    settings = Settings().replace(entry.settings)
+    changed = manifest is not None and any(one.belongs == RESULT for one in settings.differing(manifest.settings))
+    group = after_group(settings)
     return changed or bool(group) and entry.fingerprint.get("after") != fingerprint.take_weights(ob, group)
 
 

@@ -12,13 +12,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import Cancelled, StoreError
-from ..methods.enrich.settings import Settings, names
+from ..base.settings import RESULT
+from ..methods.enrich.settings import Settings
 from ..paint.parts import Parts
 from .clock import Clock
 from .report import shown_numbers
 from .results import Results
 from .run import Outcome, Progress
-from .shot import RESULT_SETTINGS, Passenger, Shot, stored_sample
+from .shot import Passenger, Shot, stored_sample
 from .store import Store
 
 Floats = npt.NDArray[np.float64]
@@ -73,8 +74,7 @@ def remake(
 def stored_shot(store: Store, settings: Settings, after: Floats | None) -> Shot:
     """The shot that a bake was made of, with other result settings. Gravity and the like went into the simulation."""
     manifest = store.manifest
-    known = {name: value for name, value in manifest.settings.items() if name in names()}
-    chosen = {name: getattr(settings, name) for name in RESULT_SETTINGS}
+    known = {name: value for name, value in manifest.settings.items() if name in settings.all()}
     passengers = tuple(
         Passenger(
             object_name=entry.object_name,
@@ -89,7 +89,7 @@ def stored_shot(store: Store, settings: Settings, after: Floats | None) -> Shot:
         rest=store.constant("rest"),
         triangles=store.constant("triangles"),
         follow=store.constant("follow"),
-        settings=Settings().replace(known | chosen),
+        settings=Settings().replace(known | settings.part(RESULT)),
         samples=manifest.samples,
         first_frame=manifest.first_frame,
         frame_start=manifest.frame_start,

@@ -10,29 +10,16 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.hashes import hash_arrays
+from ..base.settings import ALWAYS, CAGE, RESULT, SIMULATION
 from ..cage.welds import Labels
 from ..methods.enrich.settings import Settings
 from ..paint.parts import Parts
-from ..paint.regions import GROUPS, Regions
+from ..paint.regions import Regions
 from . import store as stores
 from .fields import no_fields
 from .manifest import SCHEMA
 
 Floats = npt.NDArray[np.float64]
-
-# These say what to bake, not how; the hashes of the input, the fingerprint and the list of passengers speak for them.
-UNBAKED_SETTINGS = ("frame_start", "frame_end", "passengers", "preview_frames", "preview_resolution")
-# These change the result of a simulation, not the simulation; the input's hashes speak for the range.
-RESULT_SETTINGS = ("amount", "maximum_offset", "detail", "interpolation", "follow_after", "follow_after_group")
-_RANGE_SETTINGS = (
-    "frame_start", "frame_end", "follow_group", "spread", "rest_frame", "safe_frame", "safe_shape_key", "gravity",
-    "missing_frames",
-)  # fmt: skip
-# Of no influence on the body's motion; groups count by their weights.
-_OTHER_SETTINGS = (
-    "track_group", "rigid_group", "rigid_shells", *GROUPS.values(), "average_group", "cage_object", "passengers",
-    "preview_resolution", "preview_frames",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -109,9 +96,7 @@ class Shot:
 
     def identity(self) -> str:
         """Hash of everything that the simulated motion depends on but the frames."""
-        settings = self.settings.as_dict()
-        for key in (*RESULT_SETTINGS, *_RANGE_SETTINGS, *_OTHER_SETTINGS):
-            del settings[key]
+        settings = self.settings.hashed(CAGE, SIMULATION)
         numbers = [self.sample_rate, self.gravity, self.first_frame, self.fields]
         text = json.dumps([SCHEMA, self.native, settings, *numbers])
         special = [] if self.parts is None else [self.parts.tracked, self.parts.rigid]
@@ -128,10 +113,11 @@ class Shot:
 
     @functools.cached_property
     def _result_key(self) -> list[object]:
-        settings = self.settings
-        key: list[object] = [settings.amount, settings.maximum_offset, settings.detail, settings.interpolation]
-        if settings.follow_after > 0.0:
-            key += [settings.follow_after, "" if self.after is None else hash_arrays(self.after)]
+        known, key = self.settings.all(), list[object]()
+        for name, value in self.settings.hashed(RESULT).items():
+            key += [value] if known[name].counts == ALWAYS else [name, value]
+        if self.settings.follow_after > 0.0:
+            key += [self.settings.follow_after, "" if self.after is None else hash_arrays(self.after)]
         return key
 
     @functools.cached_property

@@ -15,19 +15,6 @@ from ..base import disk
 from ..base.errors import BadInput, StoreError
 from .enrich.settings import Settings
 
-# What a preset sets, all of it: the look. Never what belongs to one body or shot: group, range, resolution, samples.
-LOOK = (
-    "jiggle",
-    "settle",
-    "amount",
-    "keep_pose",
-    "maximum_offset",
-    "young",
-    "poisson",
-    "density",
-    "damping_mass",
-    "damping_stiffness",
-)
 # In an installed package they lie inside it; in the repository at its top.
 _FOLDERS = (Path(__file__).parents[2] / "presets", Path(__file__).parents[4] / "presets")
 _SIZE_LIMIT = 65_536
@@ -38,7 +25,7 @@ class Preset:
     name: str  # of its file
     label: str
     description: str
-    values: Mapping[str, Any]  # of everything in LOOK
+    values: Mapping[str, Any]  # all of the look, and nothing that belongs to one body or shot: group, range, resolution
 
     @property
     def is_material(self) -> bool:
@@ -81,9 +68,8 @@ def save_own(folder: Path, label: str, settings: Settings) -> Preset:
     name = re.sub(r"[^\w-]+", "_", label.lower()).strip("_")[:64]
     if not name:
         raise BadInput("The preset needs a name: type one.")
-    values = {key: getattr(settings, key) for key in LOOK}
     lines = [f"label = {json.dumps(label, ensure_ascii=False)}", 'description = "A preset of your own"', "[settings]"]
-    lines += [f"{key} = {value!r}" for key, value in values.items()]
+    lines += [f"{key} = {value!r}" for key, value in settings.look().items()]
     path = folder / f"{name}.toml"
     with disk.sentences(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -103,11 +89,11 @@ def _read(path: Path) -> Preset:
         with disk.open_regular(path, "rb") as file:
             data = tomllib.loads(file.read(_SIZE_LIMIT).decode("utf-8"))
         values = data["settings"]
-        foreign = [key for key in values if key not in LOOK]
+        settings = Settings().replace(values)
+        foreign = [key for key in values if key not in settings.look()]
         if foreign:
             raise BadInput(f"a preset cannot set {foreign[0]}")
-        settings = Settings().replace(values)
         label = str(data.get("label", path.stem.replace("_", " ").title()))
-        return Preset(path.stem, label, str(data["description"]), {key: getattr(settings, key) for key in LOOK})
+        return Preset(path.stem, label, str(data["description"]), settings.look())
     except (OSError, ValueError, KeyError, TypeError, StoreError, BadInput) as error:
         raise BadInput(f"The preset {path} is damaged ({error}): repair or delete it.") from error

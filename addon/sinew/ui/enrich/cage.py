@@ -13,6 +13,7 @@ from ... import setups
 from ...core.bake.manifest import Manifest
 from ...core.bake.report import UNSEPARATED
 from ...core.base.errors import Error
+from ...core.base.settings import CAGE as OF_CAGE
 from ...core.cage.view import CageView, make_view
 from ...core.cage.welds import look_at_rest
 from ...scene import fingerprint, setup
@@ -24,8 +25,6 @@ from ..work import Work
 from . import cage_object
 
 CAGE = "CAGE"  # a state beside those of state.py: there is a cage and no bake
-# Settings that a cage depends on.
-_SHAPING = ("resolution", "separate_parts", "mesher", "rest_frame", "safe_frame", "safe_shape_key")
 _KEPT = 1.0  # seconds for which a mesh is not looked at again
 
 
@@ -64,8 +63,8 @@ def shape_of(item: Any) -> str:
 def why_stale(item: Any, built: Built) -> str:
     """What has changed since the cage was built, or ""."""
     settings = properties.settings_of(item)
-    for name in _SHAPING:
-        if getattr(settings, name) != built.settings[name]:
+    for name, value in settings.part(OF_CAGE).items():
+        if value != built.settings[name]:
             return f"{properties.label(name)} has changed"
     return "The mesh has changed" if shape_of(item) != built.shape else ""
 
@@ -135,10 +134,9 @@ class BuildWork(LookWork):
         follow = body.follow(monitor)
         cage = make_cage(body.rest.positions, body.rest.triangles, settings, body.safe, monitor)
         shown = make_view(cage.vertices, cage.tets, cage.binding, follow, body.rest.matrix)
-        shaping = {name: getattr(settings, name) for name in _SHAPING}
         near = look_at_rest(cage, body.rest.positions, body.rest.triangles, settings, body.labels, monitor)
         note = " ".join(filter(None, (cage.note, near)))
-        return Built(shown, cage.min_dihedral, self._shape, shaping, note), cage
+        return Built(shown, cage.min_dihedral, self._shape, settings.part(OF_CAGE), note), cage
 
     def show(self, shape: str) -> None:
         found = setup.find_by_id(self.setup_id)

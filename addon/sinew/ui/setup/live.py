@@ -18,9 +18,9 @@ import bpy
 from ... import setups
 from ...core.bake import pc2, remake
 from ...core.bake.results import Results
-from ...core.bake.shot import RESULT_SETTINGS
 from ...core.bake.store import Store
 from ...core.base.errors import Error
+from ...core.base.settings import RESULT
 from ...core.base.task import Task
 from ...scene import compat, file, fingerprint, playback, setup
 from .. import handlers, job_operator
@@ -125,9 +125,7 @@ def show() -> bool:
         index %= repeat.period * samples
     index = min(max(index, 0), manifest.samples - 1)
     wanted = properties.settings_from(entry.settings)
-    settings = results.shot.settings.replace(
-        {name: getattr(wanted, name) for name in RESULT_SETTINGS}
-    )
+    settings = results.shot.settings.replace(wanted.part(RESULT))
     if live.shown == (index, settings):
         return True
     results.show(settings)

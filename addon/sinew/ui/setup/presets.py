@@ -10,6 +10,7 @@ from bl_ui.utils import PresetPanel
 
 from ...core.base.errors import Error
 from ...core.methods import presets
+from ...core.methods.enrich.settings import Settings
 from .. import background
 from . import operators, properties
 
@@ -36,8 +37,7 @@ class SINEW_PT_presets(PresetPanel, bpy.types.Panel):
         item = operators.active_item(context)
         if item is None:
             return
-        settings = properties.settings_of(item)
-        now = {name: getattr(settings, name) for name in presets.LOOK}
+        now = properties.settings_of(item).look()
         known = list(presets.load_all().values())
         for is_material in (False, True):
             column = layout.column(align=True)
@@ -105,7 +105,7 @@ class SINEW_OT_apply_preset(_OfSetup, bpy.types.Operator):
 class SINEW_OT_add_preset(_OfSetup, bpy.types.Operator):
     bl_idname = "sinew.add_preset"
     bl_label = "Add Preset"
-    bl_description = "Keep Jiggle, Settle, Amount, Keep Pose, Max Offset and the material under this name"
+    bl_description = f"Keep {', '.join(map(properties.label, Settings().look()))} under this name"
     bl_options = {"REGISTER", "INTERNAL"}
 
     def execute(self: Any, context: Any) -> Any:

@@ -13,8 +13,8 @@ from typing import Any
 
 import bpy
 
-from ...core.bake.shot import RESULT_SETTINGS
 from ...core.base.errors import BadInput
+from ...core.base.settings import RESULT, Setting
 from ...core.methods.enrich.settings import Settings
 from ...scene import attributes, setup
 from .. import handlers, job_operator
@@ -22,62 +22,7 @@ from . import passenger_rows, view
 
 _props: Any = bpy.props  # the stubs say that its functions return nothing
 
-FIELDS = {field.name: field for field in dataclasses.fields(Settings)}
 on_result_change: list[Callable[[Any], None]] = []  # called with a setup whose setting needs no new simulation
-OPTIONAL = tuple(name for name, field in FIELDS.items() if str(field.type).endswith("None"))
-
-# Ranges of sliders where those of the settings are wider than what is usual, and digits.
-_SOFT = {
-    "resolution": (0, 64),
-    "jiggle": (0.5, 12.0),
-    "settle": (0.1, 3.0),
-    "maximum_offset": (0.0, 0.5),
-    "balance": (0.25, 4.0),
-    "preroll": (0, 100),
-    "smoothing": (0.0005, 0.02),
-    "transition": (0.0, 0.3),
-    "fields": (0.0, 2.0),
-    "average_regions": (0, 32),
-    "stiffness_painted": (0.1, 10.0),
-    "damping_painted": (0.1, 10.0),
-    "density_painted": (0.1, 10.0),
-}
-_PRECISION = {"smoothing": 4, "transition": 3, "maximum_offset": 3, "damping_mass": 3, "damping_stiffness": 4}
-_NAMES = {
-    "young": "Stiffness",
-    "poisson": "Poisson",
-    "maximum_offset": "Max Offset",
-    "newton_rounds": "Rounds",
-    "stvk": "St. Venant-Kirchhoff",
-    "neo_hookean": "Neo-Hookean",
-    "tr_bdf2": "TR-BDF2",
-    "implicit_euler": "Implicit Euler",
-    "damping_mass": "Mass Damping",
-    "damping_stiffness": "Stiffness Damping",
-    "track_group": "Tracked",
-    "average_regions": "Regions Held on Average",
-    "average_group": "Group Held on Average",
-    "stiffness_painted": "Stiffness ×",
-    "damping_painted": "Damping ×",
-    "density_painted": "Density ×",
-    "keep_pose_painted": "Keep Pose ×",
-    "stiffness_group": "Stiffness",
-    "damping_group": "Damping",
-    "density_group": "Density",
-    "keep_pose_group": "Keep Pose",
-    "fields": "Force Fields",
-    "follow_animated": "Animated Weights",
-    "rigid_group": "Rigid",
-    "rigid_shells": "Loose Parts Rigid",
-    "follow_after_group": "Follow After Group",
-}
-_USE = {
-    "rest_frame": "Take the rest shape from a frame instead of the undeformed mesh",
-    "safe_frame": "Build the cage on a frame on which parts that touch at rest are apart",
-    "frame_start": "Begin at a frame of its own instead of the scene's first",
-    "frame_end": "End at a frame of its own instead of the scene's last",
-    "gravity": "Use a gravity of its own instead of the scene's",
-}
 
 
 def values_of(item: Any) -> dict[str, Any]:
@@ -124,7 +69,7 @@ def write(item: Any, name: str, value: Any) -> None:
     job_operator.forget_message()
     entry = dataclasses.replace(entry, settings=settings.changed())
     setup.save_of(item.object, entry, item.id_data)
-    if name in RESULT_SETTINGS:
+    if settings.find(name).belongs == RESULT:
         for listener in on_result_change:
             listener(item)
 
@@ -151,7 +96,7 @@ def refresh() -> None:
 
 
 def label(name: str) -> str:
-    return _NAMES.get(name, name.replace("_", " ").title())
+    return Settings.find(name).label
 
 
 def _shown(item: Any, name: str) -> Any:
@@ -163,8 +108,7 @@ def _shown(item: Any, name: str) -> Any:
     return value
 
 
-def _accessors(name: str) -> dict[str, Callable[..., Any]]:
-    choices = FIELDS[name].metadata["choices"]
+def _accessors(name: str, choices: list[Any]) -> dict[str, Callable[..., Any]]:
     if choices:
         return {
             "get": lambda item: choices.index(getattr(settings_of(item), name)),
@@ -177,36 +121,36 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, (bool, int, float, str)) else tuple(value)
 
 
-def _property(name: str) -> Any:
-    field = FIELDS[name]
-    kind = str(field.type).split("|")[0].strip()
-    low, high, unit = field.metadata["low"], field.metadata["high"], field.metadata["unit"]
-    description = field.metadata["description"] + (f", in {unit}" if unit else "")
-    common = {"name": label(name), "description": description, "options": set(), **_accessors(name)}
-    if field.metadata["choices"]:
-        items = [(str(choice), label(str(choice)), description) for choice in field.metadata["choices"]]
+def _property(one: Setting) -> Any:
+    """A setting as a property of Blender's."""
+    description = one.description + (f", in {one.unit}" if one.unit else "")
+    common: dict[str, Any] = {"name": one.label, "description": description, "options": set()}
+    common |= _accessors(one.name, list(one.choices))
+    if one.choices:
+        items = [(str(value), label, description) for value, label in one.choices.items()]
         return _props.EnumProperty(items=items, **common)
-    if kind == "bool":
-        return _props.BoolProperty(default=field.default, **common)
-    if kind == "str":
-        if name.endswith("_group"):
+    if one.kind == "bool":
+        return _props.BoolProperty(default=one.default, **common)
+    if one.kind == "str":
+        if one.name.endswith("_group"):
             common |= {"search": lambda item, _context, _text: attributes.names(item.object)}
-        return _props.StringProperty(default=field.default, **common)
-    if kind.startswith("tuple"):
+        return _props.StringProperty(default=one.default, **common)
+    if one.kind == "vector":
         common["default"] = (0.0, 0.0, -9.81)
-        return _props.FloatVectorProperty(size=3, min=low, max=high, subtype="ACCELERATION", **common)
-    soft = _SOFT.get(name, (low, high))
-    limits = {"min": low, "max": high, "soft_min": soft[0], "soft_max": soft[1]}
-    if kind == "int":
-        return _props.IntProperty(default=field.default or 0, **limits, **common)
-    precision = _PRECISION.get(name, 2)
-    return _props.FloatProperty(default=field.default, precision=precision, step=10, **limits, **common)
+        return _props.FloatVectorProperty(size=3, min=one.low, max=one.high, subtype="ACCELERATION", **common)
+    soft_min, soft_max = one.soft or (one.low, one.high)
+    limits = {"min": one.low, "max": one.high, "soft_min": soft_min, "soft_max": soft_max}
+    if one.kind == "int":
+        return _props.IntProperty(default=one.default or 0, **limits, **common)
+    return _props.FloatProperty(default=one.default, precision=one.precision, step=10, **limits, **common)
 
 
-def _use_property(name: str) -> Any:
+def _use_property(one: Setting) -> Any:
+    """The box that gives an optional setting a value of its own."""
+    name = one.name
     return _props.BoolProperty(
-        name=f"Own {label(name)}",
-        description=_USE[name],
+        name=f"Own {one.label}",
+        description=one.own,
         options=set(),
         get=lambda item: getattr(settings_of(item), name) is not None,
         set=lambda item, value: write(item, name, _shown(item, name) if value else None),
@@ -218,8 +162,8 @@ def _make_classes() -> tuple[type, type, type]:
     row = passenger_rows.make_class()
     pointer = _props.PointerProperty(type=bpy.types.Object, name="Object", description="The mesh that is enriched")
     annotations = {"object": pointer}
-    annotations |= {name: _property(name) for name in FIELDS}
-    annotations |= {f"use_{name}": _use_property(name) for name in OPTIONAL}
+    annotations |= {name: _property(one) for name, one in Settings.all().items()}
+    annotations |= {f"use_{name}": _use_property(one) for name, one in Settings.all().items() if one.is_optional}
     annotations |= view.make_properties()
     annotations["passengers_list"] = _props.CollectionProperty(
         type=row, name="Passengers", description="Meshes that the body carries along"

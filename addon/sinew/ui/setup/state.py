@@ -14,9 +14,9 @@ import bpy
 from ... import setups
 from ...core.bake.manifest import MANIFEST_LIMIT, Manifest, is_id
 from ...core.bake.report import told
-from ...core.bake.shot import RESULT_SETTINGS, UNBAKED_SETTINGS
 from ...core.base import disk
 from ...core.base.errors import Error
+from ...core.base.settings import CAGE, RESULT, SIMULATION
 from ...core.methods.enrich.settings import Settings
 from ...scene import fingerprint, playback, setup, stack
 from . import properties
@@ -80,10 +80,10 @@ def of(item: Any) -> State:
         return State(UNFINISHED, f"Unfinished, {span}: Bake continues it", report, notes)
     if manifest.is_preview:
         return State(PREVIEW, f"Preview, {span}, coarse: Bake makes the real one", report, notes)
-    reason = _changed_setting(settings, manifest) or _changed_scene(ob, scene, settings, entry)
+    reason = _changed_setting(settings, manifest, CAGE, SIMULATION) or _changed_scene(ob, scene, settings, entry)
     if reason:
         return State(STALE, f"{reason}: bake again", report, notes)
-    reason = _changed_look(settings, manifest)
+    reason = _changed_setting(settings, manifest, RESULT)
     if reason:
         return State(STALE, f"{reason}: Bake shows it on all frames, with nothing simulated", report, notes)
     return State(BAKED, f"Baked, {span}", report, notes)
@@ -121,17 +121,10 @@ def _report(manifest: Manifest) -> tuple[tuple[str, ...], tuple[str, ...]]:
         return (), ()  # of another version
 
 
-def _changed_setting(settings: Settings, manifest: Manifest) -> str:
-    for name, value in settings.as_dict().items():
-        if name not in (*UNBAKED_SETTINGS, *RESULT_SETTINGS) and manifest.settings.get(name) != value:
-            return f"{properties.label(name)} has changed"
-    return ""
-
-
-def _changed_look(settings: Settings, manifest: Manifest) -> str:
-    for name in RESULT_SETTINGS:
-        if manifest.settings.get(name) != getattr(settings, name):
-            return f"{properties.label(name)} has changed"
+def _changed_setting(settings: Settings, manifest: Manifest, *belongs: str) -> str:
+    for one in settings.differing(manifest.settings):
+        if one.belongs in belongs:
+            return f"{one.label} has changed"
     return ""
 
 
