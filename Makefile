@@ -101,7 +101,7 @@ test-native:
 bench:
 	@$(ENVIRONMENT) build bpy bench
 	@$(TOOLS) setup.py -q build_ext
-	@$(MAKE) -j$(JOBS) build/baseline/benchmark/engine build/baseline/tests/test_wild
+	@$(MAKE) -j$(JOBS) $(foreach name,$(INSTRUCTIONS),build/$(name)/benchmark/engine build/$(name)/tests/test_wild)
 	$(BPY) tests/benchmark/bench.py
 	$(BPY) tests/benchmark/convergence.py
 	@$(SUITES) core-45 -- -k calculix

@@ -276,6 +276,28 @@ typedef int32_t EightWords __attribute__((vector_size(BLOCK * sizeof(int32_t)), 
                 __builtin_shufflevector(four_[0], four_[1], 4, 5, 6, 7, 12, 13, 14, 15);              \
     } while (0)
 
+/* As much of a block as one register holds, so that the sums of all eight columns stay in registers. */
+#define PART (SN_FLOATS < BLOCK ? SN_FLOATS : BLOCK)
+typedef float Part __attribute__((vector_size(PART * sizeof(float)), aligned(sizeof(float))));
+typedef int32_t PartWords __attribute__((vector_size(PART * sizeof(int32_t)), aligned(sizeof(int32_t))));
+#define LEFT_PART_OF(pairs) __builtin_convertvector((pairs) << 16 >> 16, Part)
+#define RIGHT_PART_OF(pairs) __builtin_convertvector((pairs) >> 16, Part)
+
+#if PART == BLOCK
+#define SUM_PARTS(v, out) SUM_EACH(v, out)
+#else
+#define SUM_PARTS(v, out)                                                                                                            \
+    for (int half_ = 0; half_ < 2; half_++) {                                                                                        \
+        Part pair_[2];                                                                                                               \
+        for (int k_ = 0; k_ < 2; k_++) {                                                                                             \
+            Part a_ = (v)[4 * half_ + 2 * k_], b_ = (v)[4 * half_ + 2 * k_ + 1];                                                     \
+            pair_[k_] = __builtin_shufflevector(a_, b_, 0, 4, 2, 6) + __builtin_shufflevector(a_, b_, 1, 5, 3, 7);                   \
+        }                                                                                                                            \
+        ((Part *)&(out))[half_] = __builtin_shufflevector(pair_[0], pair_[1], 0, 1, 4, 5) +                                          \
+                                  __builtin_shufflevector(pair_[0], pair_[1], 2, 3, 6, 7);                                           \
+    }
+#endif
+
 /* How many words before their use entries are asked for: some blocks, because within one they are not read in order. */
 INLINE size_t blocks_ahead(size_t height)
 {
@@ -322,23 +344,24 @@ void sn_rounded_backward(const SnRoundedPanel *panel, float *x)
         size_t columns = at_most(width - j, BLOCK);
         const int32_t *pairs = panel->pairs + j / 2 * height;
         const Eight *inverse = (const Eight *)(panel->inverse + j * BLOCK);
-        Eight sums[BLOCK] = {{0.0f}}, sum, solved;
-        for (size_t i = j + columns; i < height; i += BLOCK) {
-            Eight here = *(const Eight *)(x + i);
+        Part parts[BLOCK] = {{0.0f}};
+        Eight products[BLOCK], sum, solved;
+        for (size_t i = j + columns; i < height; i += PART) {
+            Part here = *(const Part *)(x + i);
             __builtin_prefetch(pairs + BLOCK / 2 * i - ahead, 0, 2);
             __builtin_prefetch(pairs + BLOCK / 2 * i - ahead + 16, 0, 2);
             for (size_t k = 0; k < BLOCK / 2; k++) {
-                EightWords both = *(const EightWords *)(pairs + k * height + i);
-                sums[2 * k] += LEFT_OF(both) * here;
-                sums[2 * k + 1] += RIGHT_OF(both) * here;
+                PartWords both = *(const PartWords *)(pairs + k * height + i);
+                parts[2 * k] += LEFT_PART_OF(both) * here;
+                parts[2 * k + 1] += RIGHT_PART_OF(both) * here;
             }
         }
-        SUM_EACH(sums, sum);
+        SUM_PARTS(parts, sum);
         sum = *(const Eight *)(x + j) - *(const Eight *)(panel->scale + j) * sum;
         for (size_t k = 0; k < BLOCK; k++) {
-            sums[k] = inverse[k] * sum;
+            products[k] = inverse[k] * sum;
         }
-        SUM_EACH(sums, solved);
+        SUM_EACH(products, solved);
         for (size_t k = 0; k < columns; k++) {
             x[j + k] = solved[k];
         }

@@ -2,7 +2,9 @@
 
 The engine (engine.c) is timed on all threads against the wall, and once more on one thread in processor time (rows
 `*_cpu`), whose ratios hold on a busy machine too. Its yardsticks are a textbook loop over the elements and a
-factorization by CHOLMOD, timed in the same run. Ten thousand wild runs must all stay within their energy.
+factorization by CHOLMOD, timed in the same run. It runs by the fastest instruction set of the processor; rows `*_v4`,
+`*_v3` and `*_baseline` have the kernels, steps and fit by each, with the fastest as the yardstick. Ten thousand wild
+runs must all stay within their energy.
 
 The reference shot is the heavy man of ../shared/assets, 81 frames, at a resolution for about 20,000 tets, else default
 settings; where he is absent, the example character takes his place. Memory is measured over 100 and 1000 frames of a
@@ -30,6 +32,7 @@ import scenes  # noqa: E402
 import test_composite  # noqa: E402
 from bodies import box_surface, rod  # noqa: E402
 from drawing import BLACK, BLUE, GREY, draw, picture, write  # noqa: E402
+from sinew.core.base.native import available  # noqa: E402
 
 OUT = ROOT / "build" / "bench"
 # Li, Xu, Barbič 2016, their elephant (20,136 tets; 12 cores at 2.3 GHz): seconds a frame of fitting, and of simulation.
@@ -94,16 +97,36 @@ def engine_environment() -> dict[str, str]:
     return {**os.environ, "OPENBLAS_CORETYPE": core} if core else dict(os.environ)
 
 
+def instructions() -> list[str]:
+    """Instruction sets of this processor, the fastest first."""
+    return [name for name in available() if (ROOT / "build" / name / "benchmark" / "engine").exists()]
+
+
+def run_engine(instruction_set: str, *arguments: str) -> list[Row]:
+    program = ROOT / "build" / instruction_set / "benchmark" / "engine"
+    result = subprocess.run([program, *arguments], env=engine_environment(), capture_output=True, text=True)
+    if result.returncode != 0:
+        sys.exit(f"The benchmark of the engine failed:\n{result.stdout}{result.stderr}")
+    lines = [line.split(",", 3) for line in result.stdout.splitlines()]
+    return [(name, float(ours), float(yardstick) or None, unit) for name, ours, yardstick, unit in lines]
+
+
 def bench_engine(threads: str, finest: int) -> list[Row]:
     """Rows of engine.c on `all` threads or `one`; `finest`: resolution of the largest body of the growth families."""
     print(f"The engine on {threads} thread{'s' if threads == 'all' else ''} ...", flush=True)
-    program = ROOT / "build" / "baseline" / "benchmark" / "engine"
-    result = subprocess.run([program, threads, str(finest)], env=engine_environment(), capture_output=True, text=True)
-    if result.returncode != 0:
-        sys.exit(f"The benchmark of the engine failed:\n{result.stdout}{result.stderr}")
     suffix = "_cpu" if threads == "one" else ""
-    lines = [line.split(",", 3) for line in result.stdout.splitlines()]
-    return [(name + suffix, float(ours), float(yardstick) or None, unit) for name, ours, yardstick, unit in lines]
+    return [(name + suffix, *rest) for name, *rest in run_engine(instructions()[0], threads, str(finest))]
+
+
+def bench_instructions() -> list[Row]:
+    """The kernels, steps and fit by each instruction set, in processor time on one thread, beside the fastest's."""
+    rows: list[Row] = []
+    fastest: dict[str, float] = {}
+    for name in [name for name in instructions() if name != "v2"]:
+        print(f"The engine by {name} ...", flush=True)
+        for row, ours, _, unit in run_engine(name, "one", "1", "instructions"):
+            rows.append((f"{row}_{name}", ours, fastest.setdefault(row, ours), unit))
+    return rows
 
 
 def bench_live() -> list[Row]:
@@ -120,7 +143,7 @@ def bench_live() -> list[Row]:
 
 def bench_wild(runs: int) -> list[Row]:
     print("Wild runs ...", flush=True)
-    program = ROOT / "build" / "baseline" / "tests" / "test_wild"
+    program = ROOT / "build" / instructions()[0] / "tests" / "test_wild"
     result = subprocess.run([program, str(runs)], capture_output=True, text=True)
     print(result.stdout)
     if result.returncode != 0:
@@ -181,7 +204,8 @@ def plot(rows: list[Row]) -> None:
 
 def main() -> int:
     OUT.mkdir(parents=True, exist_ok=True)
-    engine = [*bench_engine("all", finest=1000), *bench_engine("one", finest=70), *bench_wild(10_000)]
+    engine = [*bench_engine("all", finest=1000), *bench_engine("one", finest=70)]
+    engine += [*bench_instructions(), *bench_wild(10_000)]
     shot, report = bake_shot()
     seconds, samples = report["seconds"], report["samples"]
     short, long = (bake_arm(frames)["peak_memory"] / 1e6 for frames in (100, 1000))

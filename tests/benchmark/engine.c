@@ -435,6 +435,30 @@ static void bench_elephant(SnContext *context)
     elephant_clear(&elephant);
 }
 
+/* What tells instruction sets apart, in little time: kernels, a factorization, steps and the fit. */
+static void bench_instructions(SnContext *context)
+{
+    bench_kernels(context);
+    bench_factorization(context);
+    static const struct { const char *name; SnScheme scheme; } STEPS[] = {
+        {"step_20k", SN_SCHEME_IMPLICIT_EULER}, {"step_20k_tr_bdf2", SN_SCHEME_TR_BDF2}};
+    for (size_t k = 0; k < sizeof STEPS / sizeof *STEPS; k++) {
+        Scene scene = body(context, creature_has, CREATURE_20K, 1e6, &sn_energy_neo_hookean);
+        Run run = run_body(context, &scene, STEPS[k].scheme, 1.0 / 60.0, 60, STEP_TOLERANCE, 0);
+        row(STEPS[k].name, run.milliseconds, 0.0, "ms");
+        sn_release(run.positions);
+        scene_clear(&scene);
+    }
+    Elephant elephant = elephant_new(context);
+    SnFitSettings settings = sn_fit_settings_default();
+    double *fitted = SN_NEW(context, ELEPHANT_FRAMES * elephant.n, double);
+    int rounds = 0;
+    settings.size = elephant.size;
+    row("fit", fit_elephant(context, &elephant, &settings, fitted, &rounds), 0.0, "s/frame");
+    sn_release(fitted);
+    elephant_clear(&elephant);
+}
+
 /* Threads that wait sleep, as in the module: spinning ones would starve each other on a busy machine. OpenMP reads that when it is
    loaded, so the program starts itself anew. */
 static void wait_passively(char **arguments)
@@ -460,6 +484,10 @@ int main(int count, char **arguments)
 #define PART(name, call)                                \
     if (part[0] == '\0' || strcmp(part, (name)) == 0) { \
         call;                                           \
+    }
+    if (strcmp(part, "instructions") == 0) { /* what the other parts have too: never with them */
+        bench_instructions(&context);
+        return check_failed;
     }
     PART("kernels", bench_kernels(&context))
     PART("elements", bench_elements(&context))
