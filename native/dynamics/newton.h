@@ -1,5 +1,5 @@
-/* Projected Newton with line search, on a factor that is kept while it serves: between fresh factors the curvature seen on the way
-   (L-BFGS) corrects the old one. Every problem that Sinew solves is the minimum of
+/* Projected Newton with line search, on a factor that is kept while it serves (dynamics/factor.h). Every problem that Sinew solves is the
+   minimum of
 
      E(x) = sum_i d_i/2 |x_i - y_i|² - f·(x - y) + 1/2 (x - c)ᵀ B (x - c) + Psi(x)
 

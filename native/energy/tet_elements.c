@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define CHUNK SN_TERM_CHUNK /* a multiple of SN_LANES */
+#define SIDE_KEPT 0.1 /* of its volume at the start of a step a tet keeps that may not turn inside out */
 #define STRETCH_MIN 0.3
 #define STRETCH_MAX 3.0
 
@@ -641,6 +642,66 @@ static void term_damp(const void *elements, const SnTermInput *input, const doub
     sn_tet_elements_gradients(&stage.elements, stage.rest, centre, shape + 9 * stage.elements.count);
 }
 
+typedef struct ReachJob {
+    const SnTetElements *elements;
+    const double *from, *to;
+    _Atomic double least; /* the smallest of all: the same in any order */
+} ReachJob;
+
+/* det(A + s B) = c0 + c1 s + c2 s² + c3 s³ is at least c0 and what of the others is negative: monotone, so halving finds where a tenth of
+   c0 is left. */
+static double reach_of(const double a[9], const double b[9])
+{
+    double c[4] = {sn_mat3_determinant(a), 0.0, 0.0, sn_mat3_determinant(b)}, low = 0.0, high = 1.0;
+    for (int column = 0; column < 3; column++) { /* one column of B in A, and one of A in B */
+        double one[9], two[9];
+        for (int k = 0; k < 9; k++) {
+            one[k] = k % 3 == column ? b[k] : a[k];
+            two[k] = k % 3 == column ? a[k] : b[k];
+        }
+        c[1] += sn_mat3_determinant(one);
+        c[2] += sn_mat3_determinant(two);
+    }
+    double x = fmin(c[1], 0.0), y = fmin(c[2], 0.0), z = fmin(c[3], 0.0), spare = (1.0 - SIDE_KEPT) * c[0];
+    if (!(c[0] > 0.0) || spare + x + y + z >= 0.0) { /* inside out already, or never */
+        return 1.0;
+    }
+    for (int k = 0; k < 40; k++) {
+        double middle = 0.5 * (low + high);
+        *(spare + middle * (x + middle * (y + middle * z)) >= 0.0 ? &low : &high) = middle;
+    }
+    return low;
+}
+
+static void find_reach(void *data, size_t chunk, size_t begin, size_t end)
+{
+    ReachJob *job = data;
+    double least = 1.0;
+    (void)chunk;
+    for (size_t e = begin; e < end; e++) {
+        double from[9], move[9];
+        sn_mat3_edges(job->from, job->elements->tets + 4 * e, from);
+        sn_mat3_edges(job->to, job->elements->tets + 4 * e, move);
+        for (int k = 0; k < 9; k++) {
+            move[k] -= from[k];
+        }
+        least = fmin(least, reach_of(from, move));
+    }
+    double before = atomic_load(&job->least);
+    while (least < before && !atomic_compare_exchange_weak(&job->least, &before, least)) {
+    }
+}
+
+static double term_reach(const void *elements, const SnTermInput *input, const double *from, const double *to)
+{
+    const SnTetInput *own = input->data;
+    ReachJob job = {.elements = elements, .from = from, .to = to, .least = 1.0};
+    if (own != NULL && own->keeps_sides) {
+        sn_parallel_for(job.elements->count, CHUNK, find_reach, &job);
+    }
+    return atomic_load(&job.least);
+}
+
 static double term_rounding(const void *data)
 {
     const SnTetElements *elements = data;
@@ -660,6 +721,7 @@ static const SnTermKind TETS = {
     .value = term_value,
     .stiffness = term_stiffness,
     .damp = term_damp,
+    .reach = term_reach,
     .rounding = term_rounding,
 };
 

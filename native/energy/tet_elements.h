@@ -32,6 +32,7 @@ typedef struct SnTetInput {
     const double *rest;        /* 9 x count: inverse rest matrices */
     const double *volume;      /* count, m³ */
     const double *mu, *lambda; /* count, Pa */
+    int keeps_sides;           /* no step of a minimisation turns a tet inside out */
 } SnTetInput;
 SnTerm sn_tet_elements_term(const SnTetElements *elements);
 

@@ -1,6 +1,29 @@
-/* A front has `width` columns of its own and `height - width` rows below, which its parent and further ancestors own. Its update
-   matrix (what it subtracts from them) is added into the parent's front. Small subtrees are one task each, with a stack of their own
-   for update matrices; the fronts above them are tasks of their own, with an update matrix each. */
+/* The columns of the factor L fall into supernodes, runs of columns with the same rows below; one supernode is one front. Nested
+   dissection has ordered the unknowns, so fronts form a tree: a separator stands above the two halves that it parts, and neither half
+   knows of the other.
+
+        front 2: the separator             a front, `width` columns of its own:          its update matrix, (height - width)²,
+          /            \                                                                  goes up to the parent, row by row where
+      front 0        front 1                   width                                     `relative` says:
+      (left)         (right)                 +-------+
+                                             | \  L  |  width     own rows                    parent's panel
+     postorder: 0, 1, 2, ...                 |   \   |                                        +-----+---------+
+     children before parents                 +-------+---------+                         --->  | +   |         |
+                                             |   L   | update  |  height - width              |     |   +     |
+                                             |       |         |  rows that ancestors own     +-----+---------+
+                                             +-------+---------+
+
+   Factorizing a front: matrix values of its columns (entry_value -> entry_place) and the update matrices of its children are added into
+   it, always in the same order; the dense kernel (dense_panel.c) takes the Cholesky factor of its own columns and subtracts L Lᵀ from the
+   update matrix. Solving runs up the tree (L y = b) and down again (Lᵀ x = y), with a vector of `height` for each front in place of the
+   update matrix. Consecutive rows stay consecutive in the parent mostly, so `run` counts how many may be added at one go.
+
+   Work is cut by counted operations: a subtree of at most 1/SUBTREE_SHARE of the whole is one task, run by one thread with a stack of its
+   own for update matrices (a child's is released when its parent has taken it); every front above is a task of its own with an update
+   matrix of its own, and starts when its children have ended. Who runs a task changes nothing in it: same bits on any number of threads.
+
+   Beside the factor in single precision lies a copy in 16 bits with inverted triangles (SnRoundedPanel), read by rough solutions: those
+   are bound by memory. Pivots that rounding has eaten up are replaced and counted: the caller then takes the exact solver. */
 #include "math/multifrontal.h"
 
 #include "base/memory.h"

@@ -253,6 +253,86 @@ static void nothing_free_is_solved_at_once(void)
     sn_release(x);
 }
 
+/* Of a step the tets may reach so far that none turns inside out: the minimum is the same, and no tet was ever inverted. */
+static void a_step_that_would_invert_a_tet_is_capped(void)
+{
+    int capped = 0;
+    for (int trial = 0; trial < 20; trial++) {
+        SnContext context;
+        SnNewtonReport report = {0};
+        sn_context_init(&context);
+        Problem p;
+        problem_init(&context, &sn_energy_neo_hookean, 0.0, &p);
+        const SnTerm *term = p.scene.world.terms;
+        SnTetInput sound = {.keeps_sides = 1};
+        SnTermInput input = {.data = &sound}, free = {0};
+        uint64_t random = (uint64_t)trial + 1;
+        double *x = scene_copy(&context, p.scene.mesh.positions, p.scene.n), *to = scene_copy(&context, x, p.scene.n);
+        double *between = SN_NEW(&context, p.scene.n, double), smallest = 0.0;
+        for (size_t k = 0; k < p.scene.n; k++) {
+            x[k] += p.scene.fixed[k / 3] ? 0.0 : 0.02 * scene_signed(&random);
+            to[k] += 0.01 * (double)trial * scene_signed(&random);
+        }
+        CHECK(sn_tet_elements_inverted(p.scene.world.elements, x, &smallest) == 0 && smallest > 0.0);
+        double reach = sn_terms_reach(1, term, &input, x, to);
+        CHECK(reach > 0.0 && reach <= 1.0 && sn_terms_reach(1, term, &free, x, to) == 1.0 && sn_terms_reach(1, term, NULL, x, to) == 1.0);
+        for (int part = 1; part <= 50; part++) {
+            for (size_t k = 0; k < p.scene.n; k++) {
+                between[k] = x[k] + 0.02 * part * reach * (to[k] - x[k]);
+            }
+            CHECK(sn_tet_elements_inverted(p.scene.world.elements, between, &smallest) == 0);
+        }
+        CHECK(reach < 1.0 || sn_tet_elements_inverted(p.scene.world.elements, to, &smallest) == 0);
+        capped += reach < 1.0;
+        CHECK(trial > 0 || reach == 1.0); /* the way to the rest shape is free */
+        p.objective.inputs = &input;
+        CHECK(sn_newton_minimise(&context, p.newton, &p.objective, &TIGHT, x, &report) == SN_OK && report.converged);
+        CHECK(scene_distance(x, p.scene.mesh.positions, p.scene.n) < 1e-8 * SIZE);
+        sn_release(x);
+        sn_release(to);
+        sn_release(between);
+        problem_clear(&p);
+    }
+    CHECK(capped > 5 && capped < 20);
+}
+
+/* Lets no vertex move by more than a hundredth of the bar at once. */
+static double reach_a_little(const void *elements, const SnTermInput *input, const double *from, const double *to)
+{
+    double longest = 0.0;
+    (void)elements, (void)input;
+    for (size_t k = 0; k < 60; k++) {
+        longest = fmax(longest, fabs(to[k] - from[k]));
+    }
+    return longest > 0.01 * SIZE ? 0.01 * SIZE / longest : 1.0;
+}
+
+/* Steps that are capped say nothing about the factor, and are not where it ends. */
+static void a_capped_step_is_no_sign_of_a_bad_factor(void)
+{
+    SnContext context;
+    SnNewtonReport free = {0}, slow = {0};
+    sn_context_init(&context);
+    Problem p;
+    problem_init(&context, &sn_energy_neo_hookean, 3.0, &p);
+    CHECK(p.scene.n == 60);
+    SnTermKind kind = *p.scene.world.terms[0].kind;
+    SnTerm term = p.scene.world.terms[0];
+    SnNewton *other = NULL;
+    kind.reach = reach_a_little;
+    term.kind = &kind;
+    CHECK(sn_newton_create(&context, 1, &term, &p.scene.world.assembly, &other) == SN_OK);
+    double *x = scene_copy(&context, p.scene.mesh.positions, p.scene.n), *y = scene_copy(&context, x, p.scene.n);
+    CHECK(sn_newton_minimise(&context, p.newton, &p.objective, &TIGHT, x, &free) == SN_OK && free.converged);
+    CHECK(sn_newton_minimise(&context, other, &p.objective, &TIGHT, y, &slow) == SN_OK && slow.converged);
+    CHECK(scene_distance(x, y, p.scene.n) < 1e-8 * SIZE);
+    CHECK(slow.rounds > free.rounds + 3 && slow.factorizations <= free.factorizations);
+    sn_newton_destroy(other);
+    sn_release(x);
+    sn_release(y);
+    problem_clear(&p);
+}
+
 int main(void)
 {
     small_problem_converges_to_its_minimum();
@@ -262,5 +342,7 @@ int main(void)
     one_full_step_solves_a_quadratic_problem();
     values_that_are_not_numbers_are_answered_with_a_sentence();
     nothing_free_is_solved_at_once();
+    a_step_that_would_invert_a_tet_is_capped();
+    a_capped_step_is_no_sign_of_a_bad_factor();
     return CHECK_RESULT();
 }
