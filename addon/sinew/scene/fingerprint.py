@@ -14,7 +14,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from . import attributes, compat, fields, stack
+from . import animation, attributes, compat, fields, node_tree, stack
 
 # What each part says when it differs.
 REASONS = {
@@ -22,6 +22,7 @@ REASONS = {
     "scene": "The frame rate, the units or the gravity have changed",
     "fields": "A force field has changed",
     "modifiers": "The modifiers have changed",
+    "nodes": "A node tree of the modifiers has changed",
     "mesh": "The mesh has changed",
     "animation": "The animation has changed",
     "weights": "The follow weights have changed",
@@ -60,6 +61,7 @@ def take(
         "scene": _hash(render.fps, render.fps_base, scene.unit_settings.scale_length, gravity),
         "fields": _hash(*(part for field in fields.objects(ob) for part in _field(field))),
         "modifiers": _hash(*_modifiers(ob)),
+        "nodes": _hash(*(part for one in (ob, *(passenger for passenger, _ in carried)) for part in _nodes(one))),
         "mesh": _hash(*_mesh(ob)),
         "animation": _hash(*_animation(ob), *_skin(ob)),
         "weights": _hash(follow, _weights(ob, [follow], unpainted=unpainted)),
@@ -100,7 +102,7 @@ def changed(before: dict[str, str], now: dict[str, str]) -> list[str]:
     """The sentences about what differs; a part that was not recorded counts as unchanged."""
     compared = set(REASONS) & set(before)
     if before.get("blender") != now.get("blender"):
-        compared -= {"modifiers", "passengers"}
+        compared -= {"modifiers", "nodes", "passengers"}
     return [REASONS[name] for name in REASONS if name in compared and before[name] != now.get(name)]
 
 
@@ -119,10 +121,10 @@ def _inside(name: str, group: str) -> Iterator[Any]:
 
 
 def _field(ob: Any) -> Iterator[Any]:
-    animated = _animated(ob)
+    moved = animation.animated(ob)
     still = {**fields.read(ob), **{name: getattr(ob.field, name) for name in ("strength", "noise", "seed")}}
     for name, value in still.items():
-        if f"field.{name}" not in animated and name not in ("place", "axis"):
+        if f"field.{name}" not in moved and name not in ("place", "axis"):
             yield name, value
     yield from _animation(ob)
 
@@ -135,7 +137,7 @@ def _passenger(ob: Any, mode: str) -> Iterator[Any]:
 
 
 def _modifiers(ob: Any) -> Iterator[tuple[Any, ...]]:
-    animated = _animated(ob)
+    animated = animation.animated(ob)
     for modifier in stack.others(ob):
         yield _modifier(modifier, animated)
 
@@ -158,6 +160,12 @@ def _modifier(modifier: Any, animated: frozenset[str] = frozenset()) -> tuple[An
     return (modifier.type, target is not None, tuple(map(str, values)))
 
 
+def _nodes(ob: Any) -> Iterator[str]:
+    for modifier in stack.others(ob):
+        if modifier.type == "NODES" and modifier.node_group is not None:
+            yield node_tree.hash_of(modifier.node_group)
+
+
 def _mesh(ob: Any) -> Iterator[Any]:
     mesh = ob.data
     yield len(mesh.vertices), len(mesh.edges), len(mesh.polygons)
@@ -173,12 +181,12 @@ def _animation(ob: Any) -> Iterator[Any]:
     for owner in _owners(ob):
         yield owner.rna_type.identifier  # not its name: what is renamed stays what it is
         data = owner.animation_data
-        keyed = _animated(owner)
+        keyed = animation.animated(owner)
         if hasattr(owner, "matrix_basis") and not keyed & {"location", "scale", *_ROTATIONS}:
             yield _rounded(owner.matrix_basis)
         if data is not None:
             own = stack.own_modifier(owner) if hasattr(owner, "modifiers") else None
-            yield from _animation_data(data, f'modifiers["{own.name}"].' if own is not None else "")
+            yield from animation.described(data, f'modifiers["{own.name}"].' if own is not None else "")
         if getattr(owner, "pose", None) is not None:
             yield from _rig(owner, keyed)
         if owner != ob and hasattr(owner, "data"):
@@ -209,23 +217,6 @@ def _owners(ob: Any) -> list[Any]:
     return owners
 
 
-def _animated(owner: Any) -> frozenset[str]:
-    """The paths of an owner's properties that curves or drivers change."""
-    data = owner.animation_data
-    if data is None:
-        return frozenset()
-    paths = {driver.data_path for driver in data.drivers}
-    for action in _actions(data):
-        paths.update(curve.data_path for curve in compat.action_curves(action))
-    return frozenset(paths)
-
-
-def _actions(data: Any) -> list[Any]:
-    actions = [data.action] if data.action is not None else []
-    actions += [strip.action for track in data.nla_tracks for strip in track.strips if strip.action is not None]
-    return actions
-
-
 def _rig(armature: Any, keyed: frozenset[str]) -> Iterator[Any]:
     """Bones at rest, constraints, and the pose of bones that no curve moves."""
     moved = {path.split('"')[1] for path in keyed if path.startswith('pose.bones["')}
@@ -253,45 +244,6 @@ def _shape(data: Any) -> Iterator[Any]:
 def _rounded(rows: Any) -> tuple[Any, ...]:
     """As floats that do not flicker in their last digits."""
     return tuple(tuple(round(value, 6) for value in row) for row in rows)
-
-
-def _animation_data(data: Any, own: str) -> Iterator[Any]:
-    """All but the drivers of our modifier, whose paths begin with `own`, "" without one."""
-    for track in data.nla_tracks:
-        for strip in track.strips:
-            yield strip.mute or track.mute, strip.frame_start, strip.frame_end, strip.blend_type, strip.extrapolation
-            yield strip.scale, strip.repeat, strip.use_animated_influence or round(strip.influence, 6)
-    for driver in data.drivers:
-        if not own or not driver.data_path.startswith(own):
-            yield driver.data_path, driver.driver.expression
-    for action in _actions(data):
-        for curve in compat.action_curves(action):
-            yield curve.data_path, curve.array_index, curve.mute, curve.extrapolation
-            yield from _curve(curve)
-
-
-def _curve(curve: Any) -> Iterator[Any]:
-    points = curve.keyframe_points
-    for name in ("co", "handle_left", "handle_right"):
-        values = np.empty(2 * len(points), dtype=np.float32)
-        points.foreach_get(name, values)
-        yield values.tobytes()
-    for name in ("interpolation", "easing"):
-        kinds = np.empty(len(points), dtype=np.int32)
-        points.foreach_get(name, kinds)
-        yield kinds.tobytes()
-    for modifier in curve.modifiers:
-        yield modifier.type, modifier.mute, *_numbers(modifier)
-
-
-def _numbers(thing: Any) -> Iterator[Any]:
-    """The plain values of something."""
-    for prop in thing.bl_rna.properties:
-        if prop.is_readonly or prop.identifier.startswith("show"):
-            continue
-        if prop.type in ("BOOLEAN", "INT", "FLOAT", "ENUM"):
-            value = getattr(thing, prop.identifier)
-            yield prop.identifier, tuple(value) if getattr(prop, "is_array", False) else str(value)
 
 
 def _weights(

@@ -1,0 +1,66 @@
+"""The keys and drivers of something in the file: what they animate, and all that makes up their motion."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from . import compat
+
+
+def animated(owner: Any) -> frozenset[str]:
+    """The paths of an owner's properties that curves or drivers change."""
+    data = owner.animation_data
+    if data is None:
+        return frozenset()
+    paths = {driver.data_path for driver in data.drivers}
+    for action in _actions(data):
+        paths.update(curve.data_path for curve in compat.action_curves(action))
+    return frozenset(paths)
+
+
+def described(data: Any, own: str = "") -> Iterator[Any]:
+    """All of an owner's `animation_data` but drivers whose paths begin with `own`, "" without such."""
+    for track in data.nla_tracks:
+        for strip in track.strips:
+            yield strip.mute or track.mute, strip.frame_start, strip.frame_end, strip.blend_type, strip.extrapolation
+            yield strip.scale, strip.repeat, strip.use_animated_influence or round(strip.influence, 6)
+    for driver in data.drivers:
+        if not own or not driver.data_path.startswith(own):
+            yield driver.data_path, driver.driver.expression
+    for action in _actions(data):
+        for curve in compat.action_curves(action):
+            yield curve.data_path, curve.array_index, curve.mute, curve.extrapolation
+            yield from _curve(curve)
+
+
+def _actions(data: Any) -> list[Any]:
+    actions = [data.action] if data.action is not None else []
+    actions += [strip.action for track in data.nla_tracks for strip in track.strips if strip.action is not None]
+    return actions
+
+
+def _curve(curve: Any) -> Iterator[Any]:
+    points = curve.keyframe_points
+    for name in ("co", "handle_left", "handle_right"):
+        values = np.empty(2 * len(points), dtype=np.float32)
+        points.foreach_get(name, values)
+        yield values.tobytes()
+    for name in ("interpolation", "easing"):
+        kinds = np.empty(len(points), dtype=np.int32)
+        points.foreach_get(name, kinds)
+        yield kinds.tobytes()
+    for modifier in curve.modifiers:
+        yield modifier.type, modifier.mute, *_numbers(modifier)
+
+
+def _numbers(thing: Any) -> Iterator[Any]:
+    """The plain values of something."""
+    for prop in thing.bl_rna.properties:
+        if prop.is_readonly or prop.identifier.startswith("show"):
+            continue
+        if prop.type in ("BOOLEAN", "INT", "FLOAT", "ENUM"):
+            value = getattr(thing, prop.identifier)
+            yield prop.identifier, tuple(value) if getattr(prop, "is_array", False) else str(value)
