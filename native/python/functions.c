@@ -6,6 +6,7 @@
 #include "energy/energy.h"
 #include "math/linear_solver.h"
 #include "mesh/detail.h"
+#include "mesh/mend.h"
 #include "mesh/tri_mesh.h"
 #include "python/buffers.h"
 #include "python/errors.h"
@@ -165,6 +166,39 @@ PyObject *sn_function_spread_weights(PyObject *module, PyObject *arguments)
     sn_buffer_close(&areas);
     sn_buffer_close(&weights);
     sn_buffer_close(&out);
+    return result;
+}
+
+/* mend_tets(positions, tets, leashes, goal, rounds, monitor=None) */
+PyObject *sn_function_mend_tets(PyObject *module, PyObject *arguments)
+{
+    PyObject *objects[3], *monitor = Py_None, *result = NULL;
+    SnBuffer positions = {0}, tets = {0}, leashes = {0};
+    SnContext own, *context;
+    SnMendDef def = sn_mend_def_default();
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "OOOdi|O:mend_tets", &objects[0], &objects[1], &objects[2], &def.goal, &def.rounds, &monitor)) {
+        return NULL;
+    }
+    context = sn_monitor_context(monitor, &own);
+    if (context != NULL && sn_buffer_write_doubles(objects[0], "positions", -1, 3, &positions) == 0 &&
+        sn_buffer_read_ints(objects[1], "tets", -1, 4, &tets) == 0 &&
+        sn_buffer_read_doubles(objects[2], "leashes", positions.rows, 1, &leashes) == 0) {
+        SnStatus status;
+        def.vertex_count = (size_t)positions.rows;
+        def.tet_count = (size_t)tets.rows;
+        def.tets = tets.view.buf;
+        def.leashes = leashes.view.buf;
+        Py_BEGIN_ALLOW_THREADS
+        status = sn_mend_tets(context, &def, positions.view.buf);
+        Py_END_ALLOW_THREADS
+        if (sn_errors_check(status, context) == 0) {
+            result = Py_NewRef(Py_None);
+        }
+    }
+    sn_buffer_close(&positions);
+    sn_buffer_close(&tets);
+    sn_buffer_close(&leashes);
     return result;
 }
 

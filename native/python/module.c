@@ -11,6 +11,8 @@ static PyMethodDef functions[] = {
     {"spread_weights", sn_function_spread_weights, METH_VARARGS,
      "spread_weights(cage, areas, weights, inside): from weights of the surface and of cage vertices, NaN where nothing is "
      "painted, to all cage vertices"},
+    {"mend_tets", sn_function_mend_tets, METH_VARARGS,
+     "mend_tets(positions, tets, leashes, goal, rounds, monitor=None): moves vertices until no tet has a smaller angle"},
     {"set_threads", sn_function_set_threads, METH_O, "set_threads(count): 0 for as many as there are cores"},
     {"info", sn_function_info, METH_NOARGS, "Versions of the module and of the solver in use"},
     {NULL, NULL, 0, NULL},
