@@ -16,7 +16,7 @@ SnCageSettings sn_cage_settings_default(void)
     return (SnCageSettings){.resolution = 24, .offset = SN_ENVELOPE_LEAST_OFFSET};
 }
 
-static SnStatus settings_check(SnContext *context, const SnCageSettings *settings)
+static SnStatus check_settings(SnContext *context, const SnCageSettings *settings)
 {
     if (settings->resolution < 2 || settings->resolution > 256) {
         return sn_context_fail(context, SN_BAD_INPUT, "Resolution is %d: choose one from 2 to 256.", settings->resolution);
@@ -29,7 +29,7 @@ static SnStatus settings_check(SnContext *context, const SnCageSettings *setting
 }
 
 /* A cloud of points holds together only where cells are larger than the gaps between points. */
-static SnStatus cloud_cell_size(SnContext *context, const SnTriMesh *mesh, double *cell)
+static SnStatus enlarge_cell(SnContext *context, const SnTriMesh *mesh, double *cell)
 {
     SnStatus status = SN_OK;
     double *areas = NULL, sum = 0.0;
@@ -45,7 +45,7 @@ cleanup:
 }
 
 /* Edge of a cube. Where all points coincide, or differ by no more than rounding, any small cage will do. */
-static SnStatus cell_size(SnContext *context, const SnTriMesh *mesh, int resolution, double *cell)
+static SnStatus choose_cell(SnContext *context, const SnTriMesh *mesh, int resolution, double *cell)
 {
     double low[3], high[3], magnitude = 0.0;
     sn_tri_mesh_bounds(mesh, low, high);
@@ -57,7 +57,7 @@ static SnStatus cell_size(SnContext *context, const SnTriMesh *mesh, int resolut
         size = magnitude > 1e-20 ? 1e-3 * magnitude : 1.0;
     }
     *cell = size / resolution;
-    return mesh->triangle_count > 0 ? SN_OK : cloud_cell_size(context, mesh, cell);
+    return mesh->triangle_count > 0 ? SN_OK : enlarge_cell(context, mesh, cell);
 }
 
 SnStatus sn_cage_build(SnContext *context, const SnTriMesh *mesh, const SnCageSettings *settings, SnTetMesh *cage,
@@ -72,10 +72,10 @@ SnStatus sn_cage_build(SnContext *context, const SnTriMesh *mesh, const SnCageSe
     double low[3], high[3], cell;
     *cage = (SnTetMesh){0};
     *embedding = (SnEmbedding){0};
-    SN_TRY(settings_check(context, settings));
+    SN_TRY(check_settings(context, settings));
     SN_TRY(sn_tri_mesh_check(context, mesh));
     sn_tri_mesh_bounds(mesh, low, high);
-    SN_TRY(cell_size(context, mesh, settings->resolution, &cell));
+    SN_TRY(choose_cell(context, mesh, settings->resolution, &cell));
     sn_lattice_init(low, high, cell, settings->offset, &lattice);
     SN_TRY(sn_soup_build(context, mesh, &lattice, &soup));
     SN_TRY(sn_distance_field_build(context, &lattice, &soup, settings->offset + BAND_BEYOND, &field));

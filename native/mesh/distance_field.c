@@ -17,7 +17,7 @@ typedef struct Scatter {
 } Scatter;
 
 /* Lowers the distances of one kind of points around a piece, in layers below..above of the third axis. */
-static void piece_scatter(const Scatter *scatter, size_t piece, int kind, int32_t below, int32_t above)
+static void scatter_piece(const Scatter *scatter, size_t piece, int kind, int32_t below, int32_t above)
 {
     const SnLattice *lattice = scatter->lattice;
     const double *x = scatter->soup->corners + 9 * piece;
@@ -68,14 +68,14 @@ static void scatter_layers(void *data, size_t chunk, size_t begin, size_t end)
     for (size_t piece = 0; piece < scatter->soup->count; piece++) {
         const double *box = scatter->soup->boxes + 6 * piece;
         if (box[2] - band <= above + 0.5 && box[5] + band >= below) {
-            piece_scatter(scatter, piece, 0, below, above);
-            piece_scatter(scatter, piece, 1, below, above);
+            scatter_piece(scatter, piece, 0, below, above);
+            scatter_piece(scatter, piece, 1, below, above);
         }
     }
 }
 
 /* Marks the tets at a sample. Surfaces often lie exactly in lattice planes: the tets of all sides count then. */
-static void sample_touch(const SnLattice *lattice, const double sample[3], uint16_t *touched)
+static void touch_sample(const SnLattice *lattice, const double sample[3], uint16_t *touched)
 {
     static const double ASIDE[4][3] = {{1.0, 0.5, 0.25}, {-1.0, -0.25, 0.5}, {0.25, -1.0, -0.5}, {-0.5, 0.75, -1.0}};
     for (int i = 0; i < 4; i++) {
@@ -90,7 +90,7 @@ static void sample_touch(const SnLattice *lattice, const double sample[3], uint1
 }
 
 /* Marks the tets that a piece passes through, by samples. */
-static void piece_touch(const SnLattice *lattice, const double *x, uint16_t *touched)
+static void touch_piece(const SnLattice *lattice, const double *x, uint16_t *touched)
 {
     double longest = sqrt(sn_largest(sn_distance_squared(x, x + 3),
                                sn_largest(sn_distance_squared(x + 3, x + 6), sn_distance_squared(x + 6, x))));
@@ -102,7 +102,7 @@ static void piece_touch(const SnLattice *lattice, const double *x, uint16_t *tou
             for (int axis = 0; axis < 3; axis++) {
                 point[axis] = x[axis] + u * (x[3 + axis] - x[axis]) + v * (x[6 + axis] - x[axis]);
             }
-            sample_touch(lattice, point, touched);
+            touch_sample(lattice, point, touched);
         }
     }
 }
@@ -127,7 +127,7 @@ SnStatus sn_distance_field_build(SnContext *context, const SnLattice *lattice, c
         sn_parallel_for(left < batch ? left : batch, LAYERS_PER_CHUNK, scatter_layers, &scatter);
     }
     for (size_t piece = 0; piece < soup->count; piece++) {
-        piece_touch(lattice, soup->corners + 9 * piece, field->touched);
+        touch_piece(lattice, soup->corners + 9 * piece, field->touched);
     }
 cleanup:
     if (status != SN_OK) {

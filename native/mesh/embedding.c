@@ -24,7 +24,7 @@ static const double *cage_position(const SnTetMesh *cage, int32_t vertex)
 }
 
 /* Barycentric weights of point in one tet; their sum is 1 also where they extrapolate. */
-static void tet_weights(const SnTetMesh *cage, int32_t tet, const double point[3], double weights[4])
+static void find_weights(const SnTetMesh *cage, int32_t tet, const double point[3], double weights[4])
 {
     const int32_t *corners = cage->tets + 4 * (size_t)tet;
     const double *a = cage_position(cage, corners[0]), *b = cage_position(cage, corners[1]);
@@ -59,14 +59,14 @@ static void try_tet(void *data, int32_t tet, int32_t place)
     Containing *search = data;
     double weights[4];
     (void)place;
-    tet_weights(search->binding->cage, tet, search->point, weights);
+    find_weights(search->binding->cage, tet, search->point, weights);
     if (least(weights) > search->weight) {
         search->weight = least(weights);
         search->tet = tet;
     }
 }
 
-static int32_t containing_tet(const Binding *binding, const double point[3])
+static int32_t find_containing_tet(const Binding *binding, const double point[3])
 {
     Containing search = {binding, point, -1, -ROUNDING};
     sn_box_tree_visit(&binding->tets, holds_point, try_tet, &search);
@@ -87,18 +87,18 @@ static void bind_points(void *data, size_t chunk, size_t begin, size_t end)
     (void)chunk;
     for (size_t i = binding->first + begin; i < binding->first + end; i++) {
         const double *point = binding->positions + 3 * i;
-        int32_t tet = containing_tet(binding, point);
+        int32_t tet = find_containing_tet(binding, point);
         if (tet < 0) {
             double squared = INFINITY;
             tet = binding->boundary.tets[sn_box_tree_nearest(&binding->faces, point, face_distance, binding, &squared)];
         }
         binding->embedding->tets[i] = tet;
-        tet_weights(binding->cage, tet, point, binding->embedding->weights + 4 * i);
+        find_weights(binding->cage, tet, point, binding->embedding->weights + 4 * i);
     }
 }
 
 /* A tree over groups of `size` cage vertices each. */
-static SnStatus tree_build(SnContext *context, const SnTetMesh *cage, size_t count, size_t size, const int32_t *corners,
+static SnStatus build_tree(SnContext *context, const SnTetMesh *cage, size_t count, size_t size, const int32_t *corners,
                            SnBoxTree *tree)
 {
     SnStatus status = SN_OK;
@@ -122,8 +122,8 @@ cleanup:
     return status;
 }
 
-static SnStatus build(SnContext *context, const SnTetMesh *cage, size_t vertex_count, const double *positions,
-                      SnEmbedding *embedding)
+static SnStatus bind_all(SnContext *context, const SnTetMesh *cage, size_t vertex_count, const double *positions,
+                         SnEmbedding *embedding)
 {
     SnStatus status = SN_OK;
     Binding binding = {.cage = cage, .positions = positions, .embedding = embedding};
@@ -138,8 +138,8 @@ static SnStatus build(SnContext *context, const SnTetMesh *cage, size_t vertex_c
     SN_TRY_NEW(context, embedding->weights, 4 * vertex_count, double);
     embedding->vertex_count = vertex_count;
     SN_TRY(sn_tet_mesh_boundary(context, cage, &binding.boundary));
-    SN_TRY(tree_build(context, cage, cage->tet_count, 4, cage->tets, &binding.tets));
-    SN_TRY(tree_build(context, cage, binding.boundary.face_count, 3, binding.boundary.faces, &binding.faces));
+    SN_TRY(build_tree(context, cage, cage->tet_count, 4, cage->tets, &binding.tets));
+    SN_TRY(build_tree(context, cage, binding.boundary.face_count, 3, binding.boundary.faces, &binding.faces));
     sn_context_stage(context, "Binding the surface", (long)vertex_count);
     for (; binding.first < vertex_count; binding.first += batch) {
         size_t left = vertex_count - binding.first;
@@ -161,7 +161,7 @@ SnStatus sn_embedding_build(SnContext *context, const SnTetMesh *cage, size_t ve
 {
     *embedding = (SnEmbedding){0};
     SnStatus status = sn_tet_mesh_check(context, cage);
-    return status == SN_OK ? build(context, cage, vertex_count, positions, embedding) : status;
+    return status == SN_OK ? bind_all(context, cage, vertex_count, positions, embedding) : status;
 }
 
 SnStatus sn_embedding_build_in_pose(SnContext *context, const SnTetMesh *cage, const double *cage_positions, size_t vertex_count,
@@ -170,7 +170,7 @@ SnStatus sn_embedding_build_in_pose(SnContext *context, const SnTetMesh *cage, c
     SnTetMesh posed = *cage;
     posed.positions = (double *)(uintptr_t)cage_positions; /* only read */
     *embedding = (SnEmbedding){0};
-    SnStatus status = build(context, &posed, vertex_count, positions, embedding);
+    SnStatus status = bind_all(context, &posed, vertex_count, positions, embedding);
     for (size_t i = 0; i < embedding->vertex_count; i++) {
         double *weights = embedding->weights + 4 * i, sum = 0.0;
         for (int j = 0; j < 4; j++) {

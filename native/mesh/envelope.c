@@ -17,7 +17,7 @@
 enum { UNKNOWN = 0, OUTSIDE = 1, FILLED = 2 };
 
 /* Marks everything OUTSIDE that a walk from the border reaches without coming near the surface or into FILLED. */
-static SnStatus flood(SnContext *context, const SnEnvelope *envelope, const SnDistanceField *field, uint8_t *marks)
+static SnStatus flood_outside(SnContext *context, const SnEnvelope *envelope, const SnDistanceField *field, uint8_t *marks)
 {
     SnStatus status = SN_OK;
     const SnLattice *lattice = envelope->lattice;
@@ -77,7 +77,7 @@ static int patch_has_room(const double *corners, size_t triangle_count)
     return high[0] - low[0] > 1.0 && high[1] - low[1] > 1.0 && high[2] - low[2] > 1.0;
 }
 
-static SnStatus windings_build(SnContext *context, const SnTriMesh *mesh, SnEnvelope *envelope)
+static SnStatus build_windings(SnContext *context, const SnTriMesh *mesh, SnEnvelope *envelope)
 {
     SnStatus status = SN_OK;
     SnPatches patches = {0};
@@ -142,7 +142,7 @@ static void vote_points(void *data, size_t chunk, size_t begin, size_t end)
     }
 }
 
-static SnStatus holes_fill(SnContext *context, const SnEnvelope *envelope, const SnDistanceField *field, uint8_t *marks)
+static SnStatus fill_holes(SnContext *context, const SnEnvelope *envelope, const SnDistanceField *field, uint8_t *marks)
 {
     SnStatus status = SN_OK;
     size_t point_count = sn_lattice_point_count(envelope->lattice), batch = 64 * POINTS_PER_CHUNK;
@@ -154,13 +154,13 @@ static SnStatus holes_fill(SnContext *context, const SnEnvelope *envelope, const
         sn_parallel_for(left < batch ? left : batch, POINTS_PER_CHUNK, vote_points, &vote);
     }
     /* What is now enclosed between filled holes and surface is inside too. */
-    SN_TRY(flood(context, envelope, field, marks));
+    SN_TRY(flood_outside(context, envelope, field, marks));
 cleanup:
     return status;
 }
 
 /* Adds the vertex nearest to the surface when none of the given lattice points is inside. */
-static void inside_require(const SnDistanceField *field, const size_t *points, int count, double reach, uint8_t *inside)
+static void require_inside(const SnDistanceField *field, const size_t *points, int count, double reach, uint8_t *inside)
 {
     size_t nearest = points[0];
     for (int i = 0; i < count; i++) {
@@ -198,7 +198,7 @@ static int is_touched_across(const SnLattice *lattice, const SnDistanceField *fi
 
 /* Thin sheets and wires may slip between the lattice points: every touched tet gets a vertex inside, and so does
    every face between two touched tets, so that the body does not come apart there. */
-static void thin_parts_add(const SnEnvelope *envelope, const SnDistanceField *field)
+static void add_thin_parts(const SnEnvelope *envelope, const SnDistanceField *field)
 {
     const SnLattice *lattice = envelope->lattice;
     for (size_t cube = 0; cube < lattice->cube_count; cube++) {
@@ -210,11 +210,11 @@ static void thin_parts_add(const SnEnvelope *envelope, const SnDistanceField *fi
             for (int i = 0; i < 4; i++) {
                 points[i] = (size_t)((ptrdiff_t)cube + lattice->tets[local][i]);
             }
-            inside_require(field, points, 4, field->band + 1.0, envelope->inside);
+            require_inside(field, points, 4, field->band + 1.0, envelope->inside);
             for (int apart = 0; apart < 4; apart++) {
                 size_t face[3] = {points[(apart + 1) % 4], points[(apart + 2) % 4], points[(apart + 3) % 4]};
                 if (is_touched_across(lattice, field, face, points[apart])) {
-                    inside_require(field, face, 3, FACE_REACH, envelope->inside);
+                    require_inside(field, face, 3, FACE_REACH, envelope->inside);
                 }
             }
         }
@@ -228,15 +228,15 @@ SnStatus sn_envelope_build(SnContext *context, const SnTriMesh *mesh, const SnLa
     size_t point_count = sn_lattice_point_count(lattice);
     *envelope = (SnEnvelope){.lattice = lattice, .soup = soup, .offset = offset};
     SN_TRY_NEW(context, envelope->inside, point_count, uint8_t);
-    SN_TRY(windings_build(context, mesh, envelope));
-    SN_TRY(flood(context, envelope, field, envelope->inside));
+    SN_TRY(build_windings(context, mesh, envelope));
+    SN_TRY(flood_outside(context, envelope, field, envelope->inside));
     if (envelope->winding_count > 0) {
-        SN_TRY(holes_fill(context, envelope, field, envelope->inside));
+        SN_TRY(fill_holes(context, envelope, field, envelope->inside));
     }
     for (size_t point = 0; point < point_count; point++) {
         envelope->inside[point] = envelope->inside[point] != OUTSIDE;
     }
-    thin_parts_add(envelope, field);
+    add_thin_parts(envelope, field);
     for (size_t point = 0; point < point_count; point++) {
         envelope->inside_count += envelope->inside[point];
     }

@@ -52,7 +52,7 @@ typedef struct Fill {
 
 /* Where in its square a line runs, along the two other axes, 0..1: scattered, for what lies parallel to the lines would be counted once
    too often, or once too rarely, all over. */
-static void line_scatter(int axis, int64_t i, int64_t j, double place[2])
+static void scatter_line(int axis, int64_t i, int64_t j, double place[2])
 {
     uint64_t bits = (uint64_t)(3 * (i + ((int64_t)1 << 20) * j) + axis) + 1;
     for (int k = 0; k < 2; k++) {
@@ -67,7 +67,7 @@ static double coordinate(const Fill *fill, int32_t tet, int corner, const double
     return sn_dot3(row, point) + row[3];
 }
 
-static void coordinates_init(Fill *fill)
+static void init_coordinates(Fill *fill)
 {
     for (size_t tet = 0; tet < fill->cage->tet_count; tet++) {
         const int32_t *corners = fill->cage->tets + 4 * tet;
@@ -93,11 +93,11 @@ static int64_t square_of(const Fill *fill, int axis, double x)
 }
 
 /* The place at `depth` of the line of square i, j. */
-static void line_place(const Fill *fill, int axis, int64_t i, int64_t j, double depth, double place[3])
+static void place_line(const Fill *fill, int axis, int64_t i, int64_t j, double depth, double place[3])
 {
     int b = (axis + 1) % 3, c = (axis + 2) % 3;
     double scatter[2];
-    line_scatter(axis, i, j, scatter);
+    scatter_line(axis, i, j, scatter);
     place[axis] = depth;
     place[b] = fill->low[b] + fill->spacing * ((double)i + scatter[0]);
     place[c] = fill->low[c] + fill->spacing * ((double)j + scatter[1]);
@@ -120,8 +120,8 @@ static double lines_through(const Fill *fill, int32_t tet, int axis)
     for (int64_t j = first[1]; j <= last[1]; j++) {
         for (int64_t i = first[0]; i <= last[0]; i++) {
             double from[3], to[3], enter = 0.0, leave = 1.0;
-            line_place(fill, axis, i, j, low[axis], from);
-            line_place(fill, axis, i, j, high[axis], to);
+            place_line(fill, axis, i, j, low[axis], from);
+            place_line(fill, axis, i, j, high[axis], to);
             for (int corner = 0; corner < 4; corner++) {
                 double start = coordinate(fill, tet, corner, from), end = coordinate(fill, tet, corner, to);
                 if (start < 0.0 && end < 0.0) {
@@ -188,11 +188,11 @@ static int32_t locate(Fill *fill, int32_t triangle, const double place[3])
 static void place_on(const Fill *fill, int axis, const Crossing *crossing, double depth, double place[3])
 {
     int64_t count = fill->counts[(axis + 1) % 3];
-    line_place(fill, axis, crossing->line % count, crossing->line / count, depth, place);
+    place_line(fill, axis, crossing->line % count, crossing->line / count, depth, place);
 }
 
 /* Adds the run from a crossing to `depth`; `end` is the crossing there, or null. */
-static void run_add(Fill *fill, int axis, const Crossing *begin, double depth, const Crossing *end)
+static void add_run(Fill *fill, int axis, const Crossing *begin, double depth, const Crossing *end)
 {
     double from[3], to[3], run = fabs(depth - begin->depth), reached = 0.0;
     place_on(fill, axis, begin, begin->depth, from);
@@ -218,7 +218,7 @@ static int is_inside(const Fill *fill, int axis, const Crossing *crossing, doubl
 }
 
 /* The line left the body through a hole in its surface: goes on from the last crossing as far as there is an inside. */
-static void beyond_add(Fill *fill, int axis, const Crossing *crossing, double step)
+static void add_beyond(Fill *fill, int axis, const Crossing *crossing, double step)
 {
     double depth = crossing->depth;
     const SnWinding *winding = fill->windings + crossing->patch;
@@ -230,7 +230,7 @@ static void beyond_add(Fill *fill, int axis, const Crossing *crossing, double st
         depth += step;
     }
     if (fabs(depth - crossing->depth) > 0.0) {
-        run_add(fill, axis, crossing, depth, NULL);
+        add_run(fill, axis, crossing, depth, NULL);
     }
 }
 
@@ -245,7 +245,7 @@ static int is_one_part(Fill *fill, int axis, const Crossing *begin, const Crossi
 }
 
 /* Where parts of one patch touch or press into each other, a run ends where its own part does. */
-static void parts_add(Fill *fill, int axis, size_t count, const Crossing *crossings)
+static void add_parts(Fill *fill, int axis, size_t count, const Crossing *crossings)
 {
     uint8_t taken[MOST_PARTED] = {0};
     for (size_t k = 0; k < count; k++) {
@@ -259,13 +259,13 @@ static void parts_add(Fill *fill, int axis, size_t count, const Crossing *crossi
         own = own == count ? first : own;
         if (own < count) {
             taken[own] = 1;
-            run_add(fill, axis, crossings + k, crossings[own].depth, crossings + own);
+            add_run(fill, axis, crossings + k, crossings[own].depth, crossings + own);
         }
     }
 }
 
 /* The crossings of one line with one patch, in order. */
-static void line_add(Fill *fill, int axis, size_t count, const Crossing *crossings)
+static void add_line(Fill *fill, int axis, size_t count, const Crossing *crossings)
 {
     int turns = 0, sum = 0, most = 0, open = fill->patches.kinds[crossings->patch] == SN_PATCH_OPEN;
     for (size_t k = 0; k < count; k++) {
@@ -276,19 +276,19 @@ static void line_add(Fill *fill, int axis, size_t count, const Crossing *crossin
         return;
     }
     if (turns == 0 && most > 1 && count <= MOST_PARTED) {
-        parts_add(fill, axis, count, crossings);
+        add_parts(fill, axis, count, crossings);
         return;
     }
     for (size_t k = 0; k + 1 < count; k++) {
         const Crossing *begin = crossings + k, *end = begin + 1;
         sum += begin->turn;
         if (end->depth > begin->depth && (open ? is_inside(fill, axis, begin, 0.5 * (begin->depth + end->depth)) : sum != 0)) {
-            run_add(fill, axis, begin, end->depth, end);
+            add_run(fill, axis, begin, end->depth, end);
         }
     }
     if (turns != 0) {
-        beyond_add(fill, axis, crossings, -fill->cell);
-        beyond_add(fill, axis, crossings + count - 1, fill->cell);
+        add_beyond(fill, axis, crossings, -fill->cell);
+        add_beyond(fill, axis, crossings + count - 1, fill->cell);
     }
 }
 
@@ -306,7 +306,7 @@ static int is_left(const double a[2], const double b[2], const double p[2])
 }
 
 /* Counts the lines along `axis` that meet a triangle; with `out` also writes their crossings. */
-static size_t triangle_cross(const Fill *fill, int axis, int32_t patch, int32_t triangle, Crossing *out)
+static size_t cross_triangle(const Fill *fill, int axis, int32_t patch, int32_t triangle, Crossing *out)
 {
     int b = (axis + 1) % 3, c = (axis + 2) % 3;
     double x[3][2], depth[3], low[2], high[2];
@@ -327,7 +327,7 @@ static size_t triangle_cross(const Fill *fill, int axis, int32_t patch, int32_t 
     for (int64_t j = first[1]; j <= last[1]; j++) {
         for (int64_t i = first[0]; i <= last[0]; i++) {
             double p[2];
-            line_scatter(axis, i, j, p);
+            scatter_line(axis, i, j, p);
             p[0] += (double)i;
             p[1] += (double)j;
             int left = is_left(x[0], x[1], p);
@@ -365,7 +365,7 @@ static int compare_crossings(const void *left, const void *right)
 }
 
 /* All crossings along one axis, in order. */
-static SnStatus crossings_find(Fill *fill, int axis)
+static SnStatus find_crossings(Fill *fill, int axis)
 {
     SnStatus status = SN_OK;
     fill->crossing_count = 0;
@@ -373,7 +373,7 @@ static SnStatus crossings_find(Fill *fill, int axis)
         size_t count = 0;
         for (size_t patch = 0; patch < fill->patches.patch_count; patch++) {
             for (int32_t t = fill->patches.starts[patch]; t < fill->patches.starts[patch + 1]; t++) {
-                count += triangle_cross(fill, axis, (int32_t)patch, t, pass ? fill->crossings + count : NULL);
+                count += cross_triangle(fill, axis, (int32_t)patch, t, pass ? fill->crossings + count : NULL);
             }
         }
         if (pass == 0) {
@@ -387,11 +387,11 @@ cleanup:
     return status;
 }
 
-static SnStatus axis_measure(Fill *fill, int axis)
+static SnStatus measure_axis(Fill *fill, int axis)
 {
     SnStatus status = SN_OK;
     size_t looked = 0;
-    SN_TRY(crossings_find(fill, axis));
+    SN_TRY(find_crossings(fill, axis));
     sn_context_stage(fill->context, "Weighing the flesh", (long)(3 * fill->crossing_count));
     for (size_t begin = 0, end; begin < fill->crossing_count; begin = end) {
         const Crossing *first = fill->crossings + begin;
@@ -399,7 +399,7 @@ static SnStatus axis_measure(Fill *fill, int axis)
                           fill->crossings[end].patch == first->patch;) {
             end++;
         }
-        line_add(fill, axis, end - begin, first);
+        add_line(fill, axis, end - begin, first);
         if (begin >= looked) {
             SN_TRY(sn_context_advance(fill->context, (long)((size_t)axis * fill->crossing_count + begin)));
             looked = begin + CROSSINGS_PER_LOOK;
@@ -422,7 +422,7 @@ static double thickness_of(const Found *found, double size)
     return sum > 0.0 ? sn_least(pow(sum, -0.25), size) : size;
 }
 
-static void found_add(const Found *from, Found *to)
+static void add_found(const Found *from, Found *to)
 {
     for (int axis = 0; axis < 3; axis++) {
         to->length[axis] += from->length[axis];
@@ -450,20 +450,20 @@ static void conclude(Fill *fill, Found *around, double *share, double *thickness
         }
         total += fill->tets[e].all;
         for (size_t i = 0; i < 4; i++) {
-            found_add(fill->tets + e, around + cage->tets[4 * e + i]);
+            add_found(fill->tets + e, around + cage->tets[4 * e + i]);
         }
     }
     for (size_t e = 0; e < cage->tet_count; e++) {
         Found found = {0};
         for (size_t i = 0; i < 4; i++) {
-            found_add(around + cage->tets[4 * e + i], &found);
+            add_found(around + cage->tets[4 * e + i], &found);
         }
         thickness[e] = filled > SHEET * total ? thickness_of(&found, size) : size;
         share[e] = filled > SHEET * total ? share_of(fill->tets[e].all > 0.0 ? fill->tets + e : &found) : 1.0;
     }
 }
 
-static SnStatus windings_build(Fill *fill)
+static SnStatus build_windings(Fill *fill)
 {
     SnStatus status = SN_OK;
     const SnPatches *patches = &fill->patches;
@@ -484,7 +484,7 @@ cleanup:
     return status;
 }
 
-static void lines_init(Fill *fill)
+static void init_lines(Fill *fill)
 {
     double high[3];
     sn_tri_mesh_bounds(fill->mesh, fill->low, high);
@@ -504,17 +504,17 @@ SnStatus sn_fill_measure(SnContext *context, const SnTriMesh *mesh, const SnTetM
     SnStatus status = SN_OK;
     Fill fill = {.context = context, .mesh = mesh, .cage = cage, .embedding = embedding};
     Found *around = NULL;
-    lines_init(&fill);
+    init_lines(&fill);
     SN_TRY(sn_patches_build(context, mesh, &fill.patches));
-    SN_TRY(windings_build(&fill));
+    SN_TRY(build_windings(&fill));
     SN_TRY_NEW(context, fill.neighbours, 4 * cage->tet_count, int32_t);
     SN_TRY_NEW(context, fill.barycentric, 16 * cage->tet_count, double);
     SN_TRY_NEW(context, fill.tets, cage->tet_count, Found);
     SN_TRY_NEW(context, around, cage->vertex_count, Found);
     SN_TRY(sn_tet_mesh_neighbours(context, cage, fill.neighbours));
-    coordinates_init(&fill);
+    init_coordinates(&fill);
     for (int axis = 0; axis < 3; axis++) {
-        SN_TRY(axis_measure(&fill, axis));
+        SN_TRY(measure_axis(&fill, axis));
     }
     conclude(&fill, around, share, thickness);
 cleanup:

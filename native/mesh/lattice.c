@@ -63,7 +63,7 @@ static int direction_between(Doubled from, Doubled to)
 }
 
 /* Appends the tet to the star of its vertex `at`, as seen from there. */
-static void star_add(SnLattice *lattice, const Doubled vertices[4], int at, int local, int counts[2])
+static void add_star(SnLattice *lattice, const Doubled vertices[4], int at, int local, int counts[2])
 {
     int kind = vertices[at].x[0] & 1;
     SnStarTet *tet = &lattice->stars[kind][counts[kind]++];
@@ -85,7 +85,7 @@ static void star_add(SnLattice *lattice, const Doubled vertices[4], int at, int 
     }
 }
 
-static void tables_init(SnLattice *lattice)
+static void init_tables(SnLattice *lattice)
 {
     int counts[2] = {0, 0};
     for (int direction = 0; direction < SN_LATTICE_DIRECTIONS; direction++) {
@@ -100,7 +100,7 @@ static void tables_init(SnLattice *lattice)
         tet_doubled(local, vertices);
         for (int i = 0; i < 4; i++) {
             lattice->tets[local][i] = doubled_step(lattice, vertices[i]);
-            star_add(lattice, vertices, i, local, counts);
+            add_star(lattice, vertices, i, local, counts);
         }
     }
 }
@@ -115,7 +115,7 @@ void sn_lattice_init(const double low[3], const double high[3], double cell, dou
         lattice->counts[axis] = 2 * (int32_t)half + 1;
         lattice->cube_count *= (size_t)lattice->counts[axis];
     }
-    tables_init(lattice);
+    init_tables(lattice);
 }
 
 size_t sn_lattice_point_count(const SnLattice *lattice)

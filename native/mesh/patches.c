@@ -21,7 +21,7 @@ static int compare_places(const void *left, const void *right)
 }
 
 /* welded[i]: the lowest vertex at the place of vertex i, where both are at an open border; else i itself. */
-static SnStatus vertices_weld(SnContext *context, const SnTriMesh *mesh, const uint8_t *border, int32_t *welded)
+static SnStatus weld_vertices(SnContext *context, const SnTriMesh *mesh, const uint8_t *border, int32_t *welded)
 {
     SnStatus status = SN_OK;
     Place *places = NULL;
@@ -86,7 +86,7 @@ static void slot_ends(const Topology *topology, size_t slot, int32_t *from, int3
 }
 
 /* Edges are those of welded vertices. */
-static SnStatus twins_find(SnContext *context, Topology *topology)
+static SnStatus find_twins(SnContext *context, Topology *topology)
 {
     SnStatus status = SN_OK;
     Edge *edges = NULL;
@@ -126,7 +126,7 @@ cleanup:
 
 /* Collects the patch of the triangle at queue[begin], turning neighbours to agree; returns the end of its part of the
    queue and whether it can be oriented and has an open border. */
-static size_t patch_grow(Topology *topology, size_t begin, int32_t patch, int *oriented, int *open)
+static size_t grow_patch(Topology *topology, size_t begin, int32_t patch, int *oriented, int *open)
 {
     size_t end = begin + 1;
     *oriented = 1;
@@ -156,7 +156,7 @@ static size_t patch_grow(Topology *topology, size_t begin, int32_t patch, int *o
     return end;
 }
 
-static void patch_keep(const Topology *topology, size_t begin, size_t end, SnPatchKind kind, SnPatches *patches)
+static void keep_patch(const Topology *topology, size_t begin, size_t end, SnPatchKind kind, SnPatches *patches)
 {
     patches->kinds[patches->patch_count] = (uint8_t)kind;
     for (size_t i = begin; i < end; i++) {
@@ -191,9 +191,9 @@ SnStatus sn_patches_build(SnContext *context, const SnTriMesh *mesh, SnPatches *
     for (size_t i = 0; i < mesh->vertex_count; i++) {
         topology.welded[i] = (int32_t)i;
     }
-    SN_TRY(twins_find(context, &topology)); /* for the borders */
-    SN_TRY(vertices_weld(context, mesh, topology.border, topology.welded));
-    SN_TRY(twins_find(context, &topology));
+    SN_TRY(find_twins(context, &topology)); /* for the borders */
+    SN_TRY(weld_vertices(context, mesh, topology.border, topology.welded));
+    SN_TRY(find_twins(context, &topology));
     for (size_t i = 0; i < triangle_count; i++) {
         topology.patches[i] = -1;
     }
@@ -202,9 +202,9 @@ SnStatus sn_patches_build(SnContext *context, const SnTriMesh *mesh, SnPatches *
             size_t begin = end;
             int oriented, open;
             topology.queue[begin] = (int32_t)i;
-            end = patch_grow(&topology, begin, (int32_t)patches->patch_count, &oriented, &open);
+            end = grow_patch(&topology, begin, (int32_t)patches->patch_count, &oriented, &open);
             SnPatchKind kind = !oriented ? SN_PATCH_ONE_SIDED : (open ? SN_PATCH_OPEN : SN_PATCH_CLOSED);
-            patch_keep(&topology, begin, end, kind, patches);
+            keep_patch(&topology, begin, end, kind, patches);
         }
     }
 cleanup:

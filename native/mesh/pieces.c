@@ -1,3 +1,22 @@
+/* What one tet sees of the body. Its region is the tet grown by a margin, but no farther than its box grown by the same: ten planes.
+   Triangles that reach into the region are cut off at these planes, and what is left of them is joined to pieces. Two fingers:
+
+      +-------------------------+     walls 1 2 3 4 of the surface, with flesh # behind them. Their tips, where 1 meets 2
+      |   1#####2     3#####4   |     and 3 meets 4, are outside of the region, and so is the palm.
+      |   1#####2     3#####4   |
+      |   1#####2     3#####4   |
+      +-------------------------+
+
+   - Along the surface: triangles are one part where the edge or vertex that they share lies in the region. Here: 1, 2, 3, 4.
+   - Through the flesh: two parts are one where a straight way between them leaves both on the flesh's side and meets no other
+     wall. Such a way leads from 1 to 2 and from 3 to 4. From 2 to 3 it leads through air, from 1 to 3 through the wall 2.
+   - By holds: where a shell holds on to a larger one (shells.c) a button goes with its coat.
+
+   That leaves two pieces, 12 and 34, and a tet with two pieces is doubled (split.c). Nothing here asks how wide the gap is: with
+   lips that touch, 2 and 3 lie in one place and are still two. Where parts press into each other a way through the flesh of both
+   leads from one to the other; there sn_shells_depth is 2, and such ways do not count.
+
+   The same triangles give the same pieces in the same order: items come in the order of the tree, a set is called by its first. */
 #include "mesh/pieces.h"
 
 #include "base/memory.h"
@@ -77,7 +96,7 @@ static int segment_is_in(const SnPiecesTet *tet, double margin, const double a[3
 }
 
 /* Cuts a convex polygon by one plane; returns the number of corners that are left. */
-static int polygon_cut(const double plane[4], double margin, int count, double polygon[][3])
+static int cut_polygon(const double plane[4], double margin, int count, double polygon[][3])
 {
     double heights[MOST_CORNERS], cut[MOST_CORNERS][3];
     int below = 0, kept = 0;
@@ -121,7 +140,7 @@ int sn_pieces_holds(const SnShells *shells, const SnPiecesTet *tet, double margi
     }
     memcpy(polygon, x, sizeof(double[9]));
     for (int i = 0; i < SN_PIECES_PLANES && count > 0; i++) {
-        count = cutting >> i & 1u ? polygon_cut(tet->planes[i], margin, count, polygon) : count;
+        count = cutting >> i & 1u ? cut_polygon(tet->planes[i], margin, count, polygon) : count;
     }
     for (int axis = 0; axis < 3 && count > 0; axis++) {
         middle[axis] = INWARDS * (x[axis] + x[3 + axis] + x[6 + axis]) / 3.0;
@@ -145,7 +164,7 @@ void sn_pieces_clear(SnPieces *pieces)
     *pieces = (SnPieces){0};
 }
 
-static SnStatus triangle_add(SnPieces *pieces, int32_t triangle, int32_t place, const double middle[3])
+static SnStatus add_triangle(SnPieces *pieces, int32_t triangle, int32_t place, const double middle[3])
 {
     if (pieces->triangle_count == pieces->triangle_capacity) {
         size_t capacity = 2 * pieces->triangle_capacity + 64;
@@ -201,11 +220,11 @@ static void collect_triangle(void *data, int32_t triangle, int32_t place)
     double middle[3];
     if (collection->status == SN_OK && !collection->shells->hidden[triangle] &&
         sn_pieces_holds(collection->shells, collection->tet, collection->margin, (size_t)triangle, middle)) {
-        collection->status = triangle_add(collection->pieces, triangle, place, middle);
+        collection->status = add_triangle(collection->pieces, triangle, place, middle);
     }
 }
 
-static SnStatus triangles_collect(const SnShells *shells, const SnPiecesTet *tet, double margin, SnPieces *pieces)
+static SnStatus collect_triangles(const SnShells *shells, const SnPiecesTet *tet, double margin, SnPieces *pieces)
 {
     Collection collection = {shells, tet, margin, pieces, SN_OK};
     pieces->triangle_count = 0;
@@ -214,7 +233,7 @@ static SnStatus triangles_collect(const SnShells *shells, const SnPiecesTet *tet
 }
 
 /* The slot of a key, empty or holding it. */
-static SnPiecesKey *key_slot(const SnPieces *pieces, int64_t key)
+static SnPiecesKey *find_slot(const SnPieces *pieces, int64_t key)
 {
     size_t mask = pieces->key_count - 1;
     size_t slot = (size_t)((uint64_t)key * 0x9E3779B97F4A7C15u >> 32) & mask;
@@ -224,7 +243,7 @@ static SnPiecesKey *key_slot(const SnPieces *pieces, int64_t key)
     return pieces->keys + slot;
 }
 
-static SnStatus keys_make_room(SnPieces *pieces)
+static SnStatus make_room_for_keys(SnPieces *pieces)
 {
     size_t wanted = 16 * pieces->triangle_count; /* up to six keys a triangle, in a table that is half empty */
     for (pieces->key_count = 64; pieces->key_count < wanted;) {
@@ -243,10 +262,10 @@ static SnStatus keys_make_room(SnPieces *pieces)
 }
 
 /* Joins what shares a key. */
-static void key_join(SnPieces *pieces, int32_t item, int32_t a, int32_t b)
+static void join_key(SnPieces *pieces, int32_t item, int32_t a, int32_t b)
 {
     int64_t low = a < b ? a : b, high = a < b ? b : a;
-    SnPiecesKey *slot = key_slot(pieces, (low << 32 | high) + 1);
+    SnPiecesKey *slot = find_slot(pieces, (low << 32 | high) + 1);
     if (slot->key == 0) {
         slot->key = (low << 32 | high) + 1;
         slot->item = item;
@@ -256,7 +275,7 @@ static void key_join(SnPieces *pieces, int32_t item, int32_t a, int32_t b)
 }
 
 /* Joins triangles whose common vertex or edge lies in the region. */
-static void surface_join(const SnShells *shells, const SnPiecesTet *tet, double margin, SnPieces *pieces)
+static void join_surface(const SnShells *shells, const SnPiecesTet *tet, double margin, SnPieces *pieces)
 {
     sn_union_find_init(pieces->triangle_count, pieces->parents);
     for (int32_t item = 0; item < (int32_t)pieces->triangle_count; item++) {
@@ -267,20 +286,20 @@ static void surface_join(const SnShells *shells, const SnPiecesTet *tet, double 
         for (int i = 0; i < 3; i++) {
             in[i] = point_is_in(tet, margin + SLACK, x + 3 * i);
             if (in[i]) {
-                key_join(pieces, item, vertices[i], vertices[i]);
+                join_key(pieces, item, vertices[i], vertices[i]);
             }
         }
         for (int i = 0; i < 3; i++) {
             int next = (i + 1) % 3;
             if (!in[i] && !in[next] && segment_is_in(tet, margin + SLACK, x + 3 * i, x + 3 * next)) {
-                key_join(pieces, item, vertices[i], vertices[next]);
+                join_key(pieces, item, vertices[i], vertices[next]);
             }
         }
     }
 }
 
 /* Gives every triangle the number of its part, in the order of the list; returns their number. */
-static int parts_number(SnPieces *pieces)
+static int number_parts(SnPieces *pieces)
 {
     int count = 0;
     SnPiecesTriangle *all = pieces->triangles;
@@ -300,7 +319,7 @@ typedef struct Parts {
     int32_t samples[MOST_PARTS][MOST_SAMPLES]; /* items all over the part */
 } Parts;
 
-static void parts_init(const SnPieces *pieces, int count, Parts *parts)
+static void init_parts(const SnPieces *pieces, int count, Parts *parts)
 {
     int seen[MOST_PARTS] = {0};
     parts->count = count;
@@ -391,11 +410,12 @@ static int flesh_leads(const SnShells *shells, const SnPieces *pieces, const Par
 }
 
 /* Joins parts that are walls of the same flesh. */
-static void flesh_join(const SnShells *shells, const SnPieces *pieces, Parts *parts)
+static void join_flesh(const SnShells *shells, const SnPieces *pieces, Parts *parts)
 {
     for (int part = 0; part < parts->count; part++) {
         for (int other = part + 1; other < parts->count; other++) {
-            if (sn_union_find_root(parts->parents, part) != sn_union_find_root(parts->parents, other) && flesh_leads(shells, pieces, parts, part, other)) {
+            int known = sn_union_find_root(parts->parents, part) == sn_union_find_root(parts->parents, other);
+            if (!known && flesh_leads(shells, pieces, parts, part, other)) {
                 sn_union_find_join(parts->parents, part, other);
             }
         }
@@ -403,7 +423,7 @@ static void flesh_join(const SnShells *shells, const SnPieces *pieces, Parts *pa
 }
 
 /* The item of the triangle at that place in the tree, or -1. */
-static int32_t item_at(const SnPieces *pieces, int32_t place)
+static int32_t find_item(const SnPieces *pieces, int32_t place)
 {
     int32_t low = 0, high = (int32_t)pieces->triangle_count - 1;
     while (low <= high) {
@@ -418,13 +438,13 @@ static int32_t item_at(const SnPieces *pieces, int32_t place)
 }
 
 /* Joins shells where one holds on to the other. */
-static void holds_join(const SnShells *shells, const SnPiecesTet *tet, double margin, const SnPieces *pieces, Parts *parts)
+static void join_holds(const SnShells *shells, const SnPiecesTet *tet, double margin, const SnPieces *pieces, Parts *parts)
 {
     for (size_t item = 0; item < pieces->triangle_count; item++) {
         const SnPiecesTriangle *at = pieces->triangles + item;
         for (int32_t i = shells->hold_starts[at->triangle]; i < shells->hold_starts[at->triangle + 1]; i++) {
             const SnHold *hold = shells->holds + i;
-            int32_t other = point_is_in(tet, margin, hold->point) ? item_at(pieces, hold->place) : -1;
+            int32_t other = point_is_in(tet, margin, hold->point) ? find_item(pieces, hold->place) : -1;
             if (other >= 0) {
                 sn_union_find_join(parts->parents, at->piece, pieces->triangles[other].piece);
             }
@@ -433,7 +453,7 @@ static void holds_join(const SnShells *shells, const SnPiecesTet *tet, double ma
 }
 
 /* Turns parts into pieces, in the same order. */
-static void pieces_number(Parts *parts, int most, SnPieces *pieces)
+static void number_pieces(Parts *parts, int most, SnPieces *pieces)
 {
     int numbers[MOST_PARTS] = {0};
     pieces->count = 0;
@@ -451,15 +471,15 @@ SnStatus sn_pieces_find(const SnShells *shells, const SnPiecesTet *tet, double m
     SnStatus status = SN_OK;
     Parts parts;
     pieces->count = 0;
-    SN_TRY(triangles_collect(shells, tet, margin, pieces));
-    SN_TRY(keys_make_room(pieces));
-    surface_join(shells, tet, margin, pieces);
-    pieces->count = parts_number(pieces);
+    SN_TRY(collect_triangles(shells, tet, margin, pieces));
+    SN_TRY(make_room_for_keys(pieces));
+    join_surface(shells, tet, margin, pieces);
+    pieces->count = number_parts(pieces);
     if (pieces->count > 1) {
-        parts_init(pieces, pieces->count, &parts);
-        flesh_join(shells, pieces, &parts);
-        holds_join(shells, tet, margin, pieces, &parts);
-        pieces_number(&parts, most, pieces);
+        init_parts(pieces, pieces->count, &parts);
+        join_flesh(shells, pieces, &parts);
+        join_holds(shells, tet, margin, pieces, &parts);
+        number_pieces(&parts, most, pieces);
     }
 cleanup:
     return status;

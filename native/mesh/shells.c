@@ -1,3 +1,25 @@
+/* From a mesh as artists make it to walls that know their flesh:
+
+      sides       triangles that meet two at an edge are a patch (patches.h); closed patches, and open ones that go around
+                  something, are turned so that their normals lead out of the flesh. The others are walls without flesh.
+      thinning    vertices nearer than a fraction of a cell along the surface become one, and triangles that shrank to points go:
+                  from here on the cost is that of the cage's resolution, not of the mesh's.
+      shells      triangles that share a vertex are one shell: a coat, its buttons, the body, an eye.
+      holds       shells do not share vertices, but a button must not fall off when its tets are doubled:
+
+            body ######|                 A shell looks from places all over itself (.) for the nearest larger one, and holds on to
+            ###########|   .----.        it where it is near enough. One that touches nothing holds on where it is nearest.
+            ###########|<--.    |        What lies inside the flesh of a larger one (o, a bone) is hidden: it makes no piece of
+            ##o########|<--.    |        its own, and goes with the flesh around it.
+            ###########|   .----.
+            ###########|    button
+
+   With these, pieces.c can say what hangs together around one tet, and split.c gives what does not tets of its own:
+
+            d                 d'                d"        one tet that holds a finger and its neighbour (1, 2) becomes two, in
+           /|\               /|\               /|\        the same place, each carrying the surface of one
+         /1 | 2\     ->    /1 |  \    and    /  | 2\
+        a---+---b         a'--+---b'        a"--+---b" */
 #include "mesh/shells.h"
 
 #include "base/memory.h"
@@ -16,7 +38,7 @@
 #define HOLD_BEYOND 0.25 /* cells: one that touches nothing holds on where it is nearest, and this much farther */
 #define SURE 1e-12
 
-static double triangle_normal(const double *corners, double normal[3])
+static double measure_triangle(const double *corners, double normal[3])
 {
     double ab[3], ac[3];
     sn_subtract(corners + 3, corners, ab);
@@ -26,7 +48,7 @@ static double triangle_normal(const double *corners, double normal[3])
 }
 
 /* Triangles that share a vertex are of one shell. */
-static SnStatus labels_find(SnContext *context, SnShells *shells)
+static SnStatus find_labels(SnContext *context, SnShells *shells)
 {
     SnStatus status = SN_OK;
     int32_t *parents = NULL, *numbers = NULL;
@@ -56,13 +78,13 @@ static int is_turned(const SnPatches *patches, const SnShells *shells, size_t i)
 
 /* Volume that a patch goes around, negative where it is turned inside out, over that of a ball of the same area. Around the
    patch's own middle, so that open ones are not biased. */
-static double patch_roundness(const SnPatches *patches, size_t patch, const SnShells *shells)
+static double measure_roundness(const SnPatches *patches, size_t patch, const SnShells *shells)
 {
     double middle[3] = {0.0, 0.0, 0.0}, area = 0.0, volume = 0.0, normal[3];
     int32_t begin = patches->starts[patch], end = patches->starts[patch + 1];
     for (int32_t i = begin; i < end; i++) {
         const double *x = shells->corners + 9 * (size_t)patches->sources[i];
-        double own = triangle_normal(x, normal);
+        double own = measure_triangle(x, normal);
         area += own;
         for (int axis = 0; axis < 3; axis++) {
             middle[axis] += own * (x[axis] + x[3 + axis] + x[6 + axis]) / 3.0;
@@ -83,14 +105,14 @@ static double patch_roundness(const SnPatches *patches, size_t patch, const SnSh
 }
 
 /* Turns the normals of one patch away from its inside. */
-static void patch_turn(const SnPatches *patches, size_t patch, SnShells *shells)
+static void turn_patch(const SnPatches *patches, size_t patch, SnShells *shells)
 {
-    double roundness = patch_roundness(patches, patch, shells);
+    double roundness = measure_roundness(patches, patch, shells);
     int known = patches->kinds[patch] == SN_PATCH_CLOSED || (patches->kinds[patch] == SN_PATCH_OPEN && fabs(roundness) > ROUND);
     for (int32_t i = patches->starts[patch]; i < patches->starts[patch + 1]; i++) {
         size_t triangle = (size_t)patches->sources[i];
         double *normal = shells->normals + 3 * triangle;
-        double length = 2.0 * triangle_normal(shells->corners + 9 * triangle, normal);
+        double length = 2.0 * measure_triangle(shells->corners + 9 * triangle, normal);
         double sign = is_turned(patches, shells, (size_t)i) == (roundness < 0.0) ? 1.0 : -1.0;
         for (int axis = 0; axis < 3; axis++) {
             normal[axis] *= known && length > SURE ? sign / length : 0.0;
@@ -99,7 +121,7 @@ static void patch_turn(const SnPatches *patches, size_t patch, SnShells *shells)
     }
 }
 
-static void vertex_normals_sum(SnShells *shells)
+static void sum_vertex_normals(SnShells *shells)
 {
     for (size_t slot = 0; slot < 3 * shells->triangle_count; slot++) {
         const double *x = shells->corners + 9 * (slot / 3), *normal = shells->normals + 3 * (slot / 3);
@@ -121,7 +143,7 @@ typedef struct Links {
     int32_t *ends;
 } Links;
 
-static SnStatus links_build(SnContext *context, const SnShells *shells, Links *links)
+static SnStatus build_links(SnContext *context, const SnShells *shells, Links *links)
 {
     SnStatus status = SN_OK;
     SN_TRY_NEW(context, links->starts, shells->vertex_count + 2, int32_t);
@@ -143,14 +165,14 @@ cleanup:
 }
 
 /* welded[i]: the vertex that vertex i becomes one with, reached along the surface without going far from it. */
-static SnStatus vertices_gather(SnContext *context, const double *places, SnShells *shells)
+static SnStatus gather_vertices(SnContext *context, const double *places, SnShells *shells)
 {
     SnStatus status = SN_OK;
     Links links = {0};
     int32_t *queue = NULL, *owners = NULL;
     SN_TRY_NEW(context, queue, shells->vertex_count, int32_t);
     SN_TRY_NEW(context, owners, shells->vertex_count, int32_t);
-    SN_TRY(links_build(context, shells, &links));
+    SN_TRY(build_links(context, shells, &links));
     memset(owners, 0xff, shells->vertex_count * sizeof *owners); /* -1 */
     for (size_t start = 0; start < shells->vertex_count; start++) {
         int32_t seed = (int32_t)start;
@@ -163,7 +185,8 @@ static SnStatus vertices_gather(SnContext *context, const double *places, SnShel
         for (size_t next = 0; next < end; next++) {
             for (int32_t i = links.starts[queue[next]]; i < links.starts[queue[next] + 1]; i++) {
                 int32_t other = links.ends[i];
-                if (owners[other] < 0 && sn_distance_squared(places + 3 * (size_t)other, places + 3 * (size_t)seed) < SN_SHELLS_FINEST * SN_SHELLS_FINEST) {
+                double squared = sn_distance_squared(places + 3 * (size_t)other, places + 3 * (size_t)seed);
+                if (owners[other] < 0 && squared < SN_SHELLS_FINEST * SN_SHELLS_FINEST) {
                     owners[other] = seed;
                     queue[end++] = other;
                 }
@@ -205,7 +228,7 @@ static int compare_triangles(const void *left, const void *right)
 
 /* One of the triangles with the same vertices stays; those that shrank to a point go, those that shrank to a line stay, for
    what they connect. */
-static SnStatus triangles_thin(SnContext *context, const double *places, SnShells *shells)
+static SnStatus thin_triangles(SnContext *context, const double *places, SnShells *shells)
 {
     SnStatus status = SN_OK;
     Corners *all = NULL;
@@ -228,7 +251,8 @@ static SnStatus triangles_thin(SnContext *context, const double *places, SnShell
             continue;
         }
         /* Two sides of a fin have no flesh between them any more. */
-        double *normal = shells->normals + 3 * (size_t)all[kept - 1].triangle, *other = shells->normals + 3 * (size_t)all[i].triangle;
+        double *normal = shells->normals + 3 * (size_t)all[kept - 1].triangle;
+        const double *other = shells->normals + 3 * (size_t)all[i].triangle;
         if (sn_dot3(normal, other) < 0.0) {
             memset(normal, 0, 3 * sizeof *normal);
         }
@@ -240,12 +264,14 @@ static SnStatus triangles_thin(SnContext *context, const double *places, SnShell
         memcpy(before, shells->normals + 3 * from, sizeof before);
         for (size_t corner = 0; corner < 3; corner++) {
             shells->vertices[3 * i + corner] = shells->vertices[3 * from + corner];
-            memcpy(shells->corners + 9 * i + 3 * corner, places + 3 * (size_t)shells->vertices[3 * i + corner], 3 * sizeof(double));
+            const double *place = places + 3 * (size_t)shells->vertices[3 * i + corner];
+            memcpy(shells->corners + 9 * i + 3 * corner, place, 3 * sizeof *place);
         }
-        length = 2.0 * triangle_normal(shells->corners + 9 * i, after);
+        length = 2.0 * measure_triangle(shells->corners + 9 * i, after);
         double along = sn_dot3(before, after);
         for (size_t axis = 0; axis < 3; axis++) {
-            shells->normals[3 * i + axis] = length > SURE && fabs(along) > SURE ? after[axis] * (along < 0.0 ? -1.0 : 1.0) / length : 0.0;
+            int known = length > SURE && fabs(along) > SURE;
+            shells->normals[3 * i + axis] = known ? after[axis] * (along < 0.0 ? -1.0 : 1.0) / length : 0.0;
         }
         shells->solid[i] = shells->solid[from] || length <= SURE; /* no flesh is seen from a line */
     }
@@ -255,7 +281,7 @@ cleanup:
     return status;
 }
 
-static SnStatus tree_build(SnContext *context, SnShells *shells)
+static SnStatus build_tree(SnContext *context, SnShells *shells)
 {
     SnStatus status = SN_OK;
     double *boxes = NULL;
@@ -274,29 +300,29 @@ cleanup:
 }
 
 /* Sides, then what is finer than needed goes, then shells. places: vertex_count x 3, lattice coordinates. */
-static SnStatus surface_read(SnContext *context, const SnPatches *patches, const double *places, SnShells *shells)
+static SnStatus read_surface(SnContext *context, const SnPatches *patches, const double *places, SnShells *shells)
 {
     SnStatus status = SN_OK;
     for (size_t patch = 0; patch < patches->patch_count; patch++) {
-        patch_turn(patches, patch, shells);
+        turn_patch(patches, patch, shells);
     }
     for (size_t i = 0; i < 3 * shells->triangle_count; i++) {
         shells->vertices[i] = shells->welded[shells->vertices[i]];
     }
-    SN_TRY(vertices_gather(context, places, shells));
+    SN_TRY(gather_vertices(context, places, shells));
     for (size_t i = 0; i < 3 * shells->triangle_count; i++) {
         shells->vertices[i] = shells->welded[shells->vertices[i]];
     }
-    SN_TRY(triangles_thin(context, places, shells));
-    vertex_normals_sum(shells);
-    SN_TRY(labels_find(context, shells));
-    SN_TRY(tree_build(context, shells));
+    SN_TRY(thin_triangles(context, places, shells));
+    sum_vertex_normals(shells);
+    SN_TRY(find_labels(context, shells));
+    SN_TRY(build_tree(context, shells));
 cleanup:
     return status;
 }
 
 /* Weights of the corners of a triangle at the place nearest to a point. */
-static void nearest_weights(const double *x, const double point[3], double weights[3])
+static void find_nearest_weights(const double *x, const double point[3], double weights[3])
 {
     double ab[3], ac[3], ap[3], n[3], q[3], nearest = INFINITY;
     sn_subtract(x + 3, x, ab);
@@ -335,7 +361,7 @@ double sn_shells_side(const SnShells *shells, size_t triangle, const double poin
 {
     const double *x = shells->corners + 9 * triangle;
     double weights[3] = {1.0, 0.0, 0.0}, away[3], normal[3] = {0.0, 0.0, 0.0};
-    nearest_weights(x, point, weights);
+    find_nearest_weights(x, point, weights);
     int within = weights[0] > 0.0 && weights[1] > 0.0 && weights[2] > 0.0;
     for (size_t axis = 0; axis < 3; axis++) {
         away[axis] = point[axis] - weights[0] * x[axis] - weights[1] * x[3 + axis] - weights[2] * x[6 + axis];
@@ -442,7 +468,7 @@ static double larger_distance(const void *data, int32_t item, const double point
     return sn_triangle_distance_squared(point, x, x + 3, x + 6);
 }
 
-static SnStatus place_search(Search *search, size_t triangle, const double point[3])
+static SnStatus search_place(Search *search, size_t triangle, const double point[3])
 {
     double squared = search->reach * search->reach;
     int32_t other = sn_box_tree_nearest(&search->shells->tree, point, larger_distance, search, &squared);
@@ -463,7 +489,7 @@ static SnStatus place_search(Search *search, size_t triangle, const double point
     find->distance = sqrt(sn_shells_side(search->shells, (size_t)other, point, &find->inside));
     double weights[3] = {1.0, 0.0, 0.0};
     const double *x = search->shells->corners + 9 * (size_t)other;
-    nearest_weights(x, point, weights);
+    find_nearest_weights(x, point, weights);
     for (int axis = 0; axis < 3; axis++) {
         double there = weights[0] * x[axis] + weights[1] * x[3 + axis] + weights[2] * x[6 + axis];
         find->point[axis] = 0.5 * (point[axis] + there);
@@ -472,7 +498,7 @@ static SnStatus place_search(Search *search, size_t triangle, const double point
 }
 
 /* Looks from places all over a triangle; from each of them the nearest larger shell is found. */
-static SnStatus triangle_search(Search *search, size_t triangle)
+static SnStatus search_triangle(Search *search, size_t triangle)
 {
     SnStatus status = SN_OK;
     const double *x = search->shells->corners + 9 * triangle;
@@ -486,7 +512,7 @@ static SnStatus triangle_search(Search *search, size_t triangle)
             for (int axis = 0; axis < 3; axis++) {
                 point[axis] = x[axis] + a * (x[3 + axis] - x[axis]) + b * (x[6 + axis] - x[axis]);
             }
-            SN_TRY(place_search(search, triangle, point));
+            SN_TRY(search_place(search, triangle, point));
         }
     }
 cleanup:
@@ -507,7 +533,7 @@ static int compare_sizes(const void *left, const void *right)
     return (a->shell > b->shell) - (a->shell < b->shell);
 }
 
-static SnStatus ranks_find(SnContext *context, const SnShells *shells, int32_t *ranks)
+static SnStatus find_ranks(SnContext *context, const SnShells *shells, int32_t *ranks)
 {
     SnStatus status = SN_OK;
     Size *sizes = NULL;
@@ -517,7 +543,7 @@ static SnStatus ranks_find(SnContext *context, const SnShells *shells, int32_t *
     }
     for (size_t i = 0; i < shells->triangle_count; i++) {
         double normal[3];
-        sizes[shells->labels[i]].area += triangle_normal(shells->corners + 9 * i, normal);
+        sizes[shells->labels[i]].area += measure_triangle(shells->corners + 9 * i, normal);
     }
     qsort(sizes, shells->shell_count, sizeof *sizes, compare_sizes);
     for (size_t i = 0; i < shells->shell_count; i++) {
@@ -528,60 +554,65 @@ cleanup:
     return status;
 }
 
+/* The larger shell that one is nearest to; it lies in it where the distance is 0. */
+typedef struct Nearest {
+    double distance;
+    int32_t shell;
+} Nearest;
+
 /* A shell holds on to every larger one that it touches; where it touches none, to the nearest one, at its nearest places. */
-static int find_holds(const SnShells *shells, const Find *find, const double *nearest, const int32_t *nearest_shell)
+static int is_hold(const SnShells *shells, const Find *find, const Nearest *nearest)
 {
-    int32_t shell = shells->labels[find->triangle];
-    if (nearest[shell] <= TOUCH) {
+    const Nearest *own = nearest + shells->labels[find->triangle];
+    if (own->distance <= TOUCH) {
         return find->inside ? find->distance <= 2.0 * HOLD : find->distance <= HOLD;
     }
-    return shells->labels[find->other] == nearest_shell[shell] && find->distance <= nearest[shell] + HOLD_BEYOND;
+    return shells->labels[find->other] == own->shell && find->distance <= own->distance + HOLD_BEYOND;
 }
 
-static SnStatus holds_find(SnContext *context, double reach, SnShells *shells)
+/* Looks around from every triangle of every shell but the largest; finds are in the order of triangles. Hidden is what finds
+   itself inside wherever it looks. */
+static SnStatus search_shells(Search *search, SnShells *shells, Nearest *nearest)
 {
     SnStatus status = SN_OK;
-    Search search = {.context = context, .shells = shells, .reach = reach};
-    int32_t *ranks = NULL, *nearest_shell = NULL, *places = NULL;
-    double *nearest = NULL;
-    SN_TRY_NEW(context, shells->hold_starts, shells->triangle_count + 1, int32_t);
-    SN_TRY_NEW(context, ranks, shells->shell_count, int32_t);
-    SN_TRY_NEW(context, nearest_shell, shells->shell_count, int32_t);
-    SN_TRY_NEW(context, nearest, shells->shell_count, double);
-    SN_TRY(ranks_find(context, shells, ranks));
-    search.ranks = ranks;
-    for (size_t i = 0; i < shells->shell_count; i++) {
-        nearest[i] = INFINITY;
-    }
     for (size_t i = 0; i < shells->triangle_count; i++) {
         int32_t shell = shells->labels[i];
-        size_t first = search.count;
+        size_t first = search->count;
         if (i % 1024 == 0) {
-            SN_TRY(sn_context_advance(context, (long)i));
+            SN_TRY(sn_context_advance(search->context, (long)i));
         }
-        if (ranks[shell] == 0) {
+        if (search->ranks[shell] == 0) {
             continue;
         }
-        SN_TRY(triangle_search(&search, i));
-        shells->hidden[i] = search.count > first;
-        for (size_t j = first; j < search.count; j++) {
-            const Find *find = search.finds + j;
+        SN_TRY(search_triangle(search, i));
+        shells->hidden[i] = search->count > first;
+        for (size_t j = first; j < search->count; j++) {
+            const Find *find = search->finds + j;
             double distance = find->inside ? 0.0 : find->distance;
             shells->hidden[i] &= find->inside != 0;
-            if (distance < nearest[shell]) {
-                nearest[shell] = distance;
-                nearest_shell[shell] = shells->labels[find->other];
+            if (distance < nearest[shell].distance) {
+                nearest[shell] = (Nearest){distance, shells->labels[find->other]};
             }
         }
     }
-    SN_TRY_NEW(context, shells->holds, search.count, SnHold);
+cleanup:
+    return status;
+}
+
+/* Keeps the finds that are holds. */
+static SnStatus keep_holds(SnContext *context, const Search *search, const Nearest *nearest, SnShells *shells)
+{
+    SnStatus status = SN_OK;
+    int32_t *places = NULL; /* of triangles in the tree's items */
+    SN_TRY_NEW(context, shells->holds, search->count, SnHold);
+    SN_TRY_NEW(context, shells->hold_starts, shells->triangle_count + 1, int32_t);
     SN_TRY_NEW(context, places, shells->triangle_count, int32_t);
     for (size_t i = 0; i < shells->triangle_count; i++) {
         places[shells->tree.items[i]] = (int32_t)i;
     }
-    for (size_t i = 0; i < search.count; i++) {
-        const Find *find = search.finds + i;
-        if (!shells->hidden[find->triangle] && find_holds(shells, find, nearest, nearest_shell)) {
+    for (size_t i = 0; i < search->count; i++) {
+        const Find *find = search->finds + i;
+        if (!shells->hidden[find->triangle] && is_hold(shells, find, nearest)) {
             SnHold *hold = shells->holds + shells->hold_count++;
             hold->place = places[find->other];
             memcpy(hold->point, find->point, sizeof hold->point);
@@ -592,11 +623,29 @@ static SnStatus holds_find(SnContext *context, double reach, SnShells *shells)
         shells->hold_starts[i + 1] += shells->hold_starts[i];
     }
 cleanup:
+    sn_release(places);
+    return status;
+}
+
+static SnStatus find_holds(SnContext *context, double reach, SnShells *shells)
+{
+    SnStatus status = SN_OK;
+    Search search = {.context = context, .shells = shells, .reach = reach};
+    int32_t *ranks = NULL;
+    Nearest *nearest = NULL;
+    SN_TRY_NEW(context, ranks, shells->shell_count, int32_t);
+    SN_TRY_NEW(context, nearest, shells->shell_count, Nearest);
+    SN_TRY(find_ranks(context, shells, ranks));
+    search.ranks = ranks;
+    for (size_t i = 0; i < shells->shell_count; i++) {
+        nearest[i].distance = INFINITY;
+    }
+    SN_TRY(search_shells(&search, shells, nearest));
+    SN_TRY(keep_holds(context, &search, nearest, shells));
+cleanup:
     sn_release(search.finds);
     sn_release(ranks);
-    sn_release(nearest_shell);
     sn_release(nearest);
-    sn_release(places);
     return status;
 }
 
@@ -625,8 +674,8 @@ SnStatus sn_shells_build(SnContext *context, const SnTriMesh *mesh, const SnLatt
     SN_TRY(sn_patches_build(context, mesh, &patches));
     shells->welded = patches.welded;
     patches.welded = NULL;
-    SN_TRY(surface_read(context, &patches, places, shells));
-    SN_TRY(holds_find(context, reach, shells));
+    SN_TRY(read_surface(context, &patches, places, shells));
+    SN_TRY(find_holds(context, reach, shells));
 cleanup:
     sn_patches_clear(&patches);
     sn_release(places);

@@ -8,7 +8,7 @@
 /* Pieces larger than this many cells are cut: their boxes would hold mostly points that are far from them. */
 #define LARGEST_PIECE 2.5
 
-static SnStatus soup_add(SnContext *context, SnSoup *soup, const double corners[9])
+static SnStatus add_piece(SnContext *context, SnSoup *soup, const double corners[9])
 {
     if (soup->count == soup->capacity) {
         size_t capacity = 2 * soup->capacity;
@@ -25,7 +25,7 @@ static SnStatus soup_add(SnContext *context, SnSoup *soup, const double corners[
 }
 
 /* Cuts at the middle of the longest edge until the triangle is small. */
-static SnStatus soup_add_triangle(SnContext *context, SnSoup *soup, const double corners[9])
+static SnStatus add_triangle(SnContext *context, SnSoup *soup, const double corners[9])
 {
     int longest = 0;
     double lengths[3];
@@ -36,7 +36,7 @@ static SnStatus soup_add_triangle(SnContext *context, SnSoup *soup, const double
         }
     }
     if (lengths[longest] <= LARGEST_PIECE * LARGEST_PIECE) {
-        return soup_add(context, soup, corners);
+        return add_piece(context, soup, corners);
     }
     double middle[3];
     int next = (longest + 1) % 3;
@@ -46,16 +46,16 @@ static SnStatus soup_add_triangle(SnContext *context, SnSoup *soup, const double
     double half[9];
     memcpy(half, corners, sizeof half);
     memcpy(half + 3 * next, middle, sizeof middle);
-    SnStatus status = soup_add_triangle(context, soup, half);
+    SnStatus status = add_triangle(context, soup, half);
     if (status == SN_OK) {
         memcpy(half, corners, sizeof half);
         memcpy(half + 3 * longest, middle, sizeof middle);
-        status = soup_add_triangle(context, soup, half);
+        status = add_triangle(context, soup, half);
     }
     return status;
 }
 
-static void soup_bound(SnSoup *soup)
+static void bound_pieces(SnSoup *soup)
 {
     for (size_t piece = 0; piece < soup->count; piece++) {
         const double *x = soup->corners + 9 * piece;
@@ -81,18 +81,18 @@ SnStatus sn_soup_build(SnContext *context, const SnTriMesh *mesh, const SnLattic
             sn_lattice_from_world(lattice, mesh->positions + 3 * vertex, corners + 3 * i);
             used[vertex] = 1;
         }
-        SN_TRY(soup_add_triangle(context, soup, corners));
+        SN_TRY(add_triangle(context, soup, corners));
     }
     for (size_t vertex = 0; vertex < mesh->vertex_count; vertex++) {
         if (!used[vertex]) {
             for (size_t i = 0; i < 3; i++) {
                 sn_lattice_from_world(lattice, mesh->positions + 3 * vertex, corners + 3 * i);
             }
-            SN_TRY(soup_add(context, soup, corners));
+            SN_TRY(add_piece(context, soup, corners));
         }
     }
     SN_TRY_NEW(context, soup->boxes, 6 * soup->count, double);
-    soup_bound(soup);
+    bound_pieces(soup);
     SN_TRY(sn_box_tree_build(context, soup->count, soup->boxes, &soup->tree));
 cleanup:
     sn_release(used);

@@ -1,3 +1,33 @@
+/* From a cage in which near parts share tets to one in which each has tets of its own. Two fingers, 1 and 2, that grow out of a
+   palm, in a slice (tets drawn as squares); right: the new cage, with the copies of a tet drawn side by side, but they lie in one
+   place and have the same shape:
+
+        +-----+-----+-----+               +-----+-----+   +-----+-----+
+        |  1##|## ##|##2  |               |  1##|##   |   |   ##|##2  |
+        +-----+-----+-----+               +-----+-----+   +-----+-----+
+        |  1##|## ##|##2  |      ->       |  1##|##   |   |   ##|##2  |
+        +-----+-----+-----+               +-----+-----\   /-----+-----+
+        |#####|#####|#####|               |#####|     #####     |#####|
+        +-----+-----+-----+               +-----+---------------+-----+
+
+   One doubled tet. The surface cuts it into a piece of each finger, so it becomes two tets, each with four corners of its own:
+
+            d                  d'                 d"
+           /|\                /|\                /|\         First every copy of every tet has corners of its own.
+          / | \              / | \              / | \        Then corners are joined (union_find.h), face by face: copies in
+         /1 | 2\     ->     /1 |  \     and    /  | 2\       two tets with a common face share its three corners when their
+        a---|---b          a'--|---b'         a"--|---b"     pieces are connected there: have a triangle in common, or the
+         \  |  /            \  |  /            \  |  /       flesh of both holds the middle of the face.
+          \ | /              \ | /              \ | /        At last a' and a" are one vertex if any such way leads from one
+            c                  c'                 c"         to the other (through the palm), else two in the same place.
+
+   In order:  find_copies     what is in each tet (pieces.c), how many copies it needs, which of their corners are one;
+                              tets that only bridge a gap between two parts are dropped
+              bind_vertices   each vertex of the surface goes with the copy that holds its own piece
+              join_loose      copies with too few of their kind to be a part of a body join what is beside them
+              place_*         what carries a vertex, or hangs together with what does, is the new cage
+
+   A copy has the place and the shape of the tet that it comes from, so angles, volumes and weights stay. */
 #include "mesh/split.h"
 
 #include "base/memory.h"
@@ -57,7 +87,7 @@ typedef struct Split {
     size_t batch_start;
 } Split;
 
-static void tet_shape(const Split *split, size_t tet, SnPiecesTet *shape)
+static void make_shape(const Split *split, size_t tet, SnPiecesTet *shape)
 {
     double corners[4][3];
     for (size_t i = 0; i < 4; i++) {
@@ -78,7 +108,7 @@ static void middle_of(const SnPiecesTet *shape, int without, double middle[3])
 }
 
 /* Which pieces reach into the tet: by their surface, or by their flesh at its middle or at the middle of a face. */
-static int pieces_touch(const Split *split, const Around *around, uint8_t touch[MOST_COPIES])
+static int find_touching(const Split *split, const Around *around, uint8_t touch[MOST_COPIES])
 {
     int touching = 0;
     memset(touch, 0, MOST_COPIES);
@@ -102,17 +132,17 @@ static int pieces_touch(const Split *split, const Around *around, uint8_t touch[
 }
 
 /* Finds the pieces around a tet, and which of them have a copy of it. */
-static SnStatus around_find(const Split *split, size_t tet, Around *around)
+static SnStatus find_around(const Split *split, size_t tet, Around *around)
 {
     uint8_t touch[MOST_COPIES];
     around->tet = tet;
-    tet_shape(split, tet, &around->shape);
+    make_shape(split, tet, &around->shape);
     SnStatus status = sn_pieces_find(split->shells, &around->shape, split->margin, MOST_COPIES, &around->pieces);
     if (status != SN_OK) {
         around->tet = SIZE_MAX;
         return status;
     }
-    int pieces = around->pieces.count, touching = pieces > 1 ? pieces_touch(split, around, touch) : 0;
+    int pieces = around->pieces.count, touching = pieces > 1 ? find_touching(split, around, touch) : 0;
     around->count = 0;
     for (int piece = 0; piece < pieces && piece < MOST_COPIES; piece++) {
         around->copies[piece] = (int8_t)(touching == 0 || touch[piece] ? around->count++ : -1);
@@ -122,7 +152,7 @@ static SnStatus around_find(const Split *split, size_t tet, Around *around)
 }
 
 /* The triangle nearest to the middle of the tet; -1: there is none. */
-static int32_t triangle_in_the_middle(const Around *around)
+static int32_t find_middle_triangle(const Around *around)
 {
     int32_t found = -1;
     double middle[3], nearest = INFINITY;
@@ -144,16 +174,16 @@ static void find_contents(void *data, size_t chunk, size_t begin, size_t end)
     for (size_t tet = split->batch_start + begin; tet < split->batch_start + end && worker->status == SN_OK; tet++) {
         const Around *around = &worker->around;
         Content *content = split->contents + tet;
-        worker->status = around_find(split, tet, &worker->around);
+        worker->status = find_around(split, tet, &worker->around);
         content->copies = (uint8_t)(around->count > 0 ? around->count : 1);
         content->pieces = (uint8_t)around->pieces.count;
         content->touched = (uint8_t)around->touched;
-        content->triangle = triangle_in_the_middle(around);
+        content->triangle = find_middle_triangle(around);
     }
 }
 
 /* Whether copies of two tets have a triangle in common: shared[i][j]. */
-static void shared_find(const Around *a, const Around *b, uint8_t shared[MOST_COPIES][MOST_COPIES])
+static void find_shared(const Around *a, const Around *b, uint8_t shared[MOST_COPIES][MOST_COPIES])
 {
     memset(shared, 0, MOST_COPIES * MOST_COPIES);
     for (size_t i = 0, j = 0; i < a->pieces.triangle_count && j < b->pieces.triangle_count;) {
@@ -168,7 +198,7 @@ static void shared_find(const Around *a, const Around *b, uint8_t shared[MOST_CO
 }
 
 /* The copy in whose flesh a point clearly lies: -1 when there is none, or several. */
-static int copy_inside(const Split *split, const Around *around, const double point[3])
+static int find_copy_inside(const Split *split, const Around *around, const double point[3])
 {
     int found = -1, count = 0;
     for (int piece = 0; piece < around->pieces.count; piece++) {
@@ -183,7 +213,7 @@ static int copy_inside(const Split *split, const Around *around, const double po
 }
 
 /* The copy whose piece is nearest to a point. */
-static int copy_nearest(const Split *split, const Around *around, const double point[3])
+static int find_nearest_copy(const Split *split, const Around *around, const double point[3])
 {
     int found = 0;
     double nearest = INFINITY;
@@ -198,7 +228,7 @@ static int copy_nearest(const Split *split, const Around *around, const double p
     return found;
 }
 
-static void copies_join(Split *split, size_t tet, int copy, size_t other, int other_copy)
+static void join_copies(Split *split, size_t tet, int copy, size_t other, int other_copy)
 {
     const int32_t *a = split->cage->tets + 4 * tet, *b = split->cage->tets + 4 * other;
     int32_t at = split->first[tet] + copy, other_at = split->first[other] + other_copy;
@@ -221,58 +251,59 @@ static int is_plainly_joined(const Split *split, size_t tet, size_t other)
     if (a->pieces != 1 || b->pieces != 1) {
         return 0;
     }
-    tet_shape(split, tet, &shape);
+    make_shape(split, tet, &shape);
     if (sn_pieces_holds(split->shells, &shape, split->margin, (size_t)b->triangle, middle)) {
         return 1;
     }
-    tet_shape(split, other, &shape);
+    make_shape(split, other, &shape);
     return sn_pieces_holds(split->shells, &shape, split->margin, (size_t)a->triangle, middle);
 }
 
 /* Joins the copies of two neighbours; `face`: of the first tet, by the corner opposite. */
-static SnStatus tets_join(Split *split, size_t tet, int face, size_t other)
+static SnStatus join_tets(Split *split, size_t tet, int face, size_t other)
 {
     SnStatus status = SN_OK;
     const Content *content = split->contents + tet, *beyond = split->contents + other;
     uint8_t shared[MOST_COPIES][MOST_COPIES];
     double middle[3];
     int joined = 0;
-    if ((content->pieces <= 1 && beyond->pieces <= 1 && content->pieces + beyond->pieces < 2) || is_plainly_joined(split, tet, other)) {
-        copies_join(split, tet, 0, other, 0);
+    int bare = content->pieces <= 1 && beyond->pieces <= 1 && content->pieces + beyond->pieces < 2;
+    if (bare || is_plainly_joined(split, tet, other)) {
+        join_copies(split, tet, 0, other, 0);
         return SN_OK;
     }
     if (split->here->tet != tet) {
-        SN_TRY(around_find(split, tet, split->here));
+        SN_TRY(find_around(split, tet, split->here));
     }
-    SN_TRY(around_find(split, other, split->there));
+    SN_TRY(find_around(split, other, split->there));
     middle_of(&split->here->shape, face, middle);
     if (content->pieces == 0 || beyond->pieces == 0) {
         /* Deep in the flesh there is nothing to be told apart by: it goes with the piece whose flesh it is. */
         const Around *known = content->pieces == 0 ? split->there : split->here;
-        int copy = copy_inside(split, known, middle);
-        copy = copy < 0 ? copy_nearest(split, known, middle) : copy;
-        copies_join(split, tet, content->pieces == 0 ? 0 : copy, other, content->pieces == 0 ? copy : 0);
+        int copy = find_copy_inside(split, known, middle);
+        copy = copy < 0 ? find_nearest_copy(split, known, middle) : copy;
+        join_copies(split, tet, content->pieces == 0 ? 0 : copy, other, content->pieces == 0 ? copy : 0);
         return SN_OK;
     }
-    shared_find(split->here, split->there, shared);
+    find_shared(split->here, split->there, shared);
     for (int i = 0; i < split->here->count; i++) {
         for (int j = 0; j < split->there->count; j++) {
             if (shared[i][j]) {
-                copies_join(split, tet, i, other, j);
+                join_copies(split, tet, i, other, j);
                 joined |= 1 << i;
             }
         }
     }
-    int from = copy_inside(split, split->here, middle), to = copy_inside(split, split->there, middle);
+    int from = find_copy_inside(split, split->here, middle), to = find_copy_inside(split, split->there, middle);
     if (from >= 0 && to >= 0 && !(joined >> from & 1) && sn_shells_depth(split->shells, (size_t)content->triangle, middle) < 2) {
-        copies_join(split, tet, from, other, to);
+        join_copies(split, tet, from, other, to);
     }
 cleanup:
     return status;
 }
 
 /* Gives every copy its corners and joins those that are one. */
-static SnStatus split_connect(Split *split)
+static SnStatus connect_copies(Split *split)
 {
     SnStatus status = SN_OK;
     size_t tet_count = split->cage->tet_count;
@@ -288,7 +319,7 @@ static SnStatus split_connect(Split *split)
         for (int i = 0; i < 4; i++) {
             int32_t other = split->neighbours[4 * tet + (size_t)i];
             if (other > (int32_t)tet && split->contents[tet].copies > 0 && split->contents[other].copies > 0) {
-                SN_TRY(tets_join(split, tet, i, (size_t)other));
+                SN_TRY(join_tets(split, tet, i, (size_t)other));
             }
         }
     }
@@ -308,7 +339,7 @@ static int copies_coincide(Split *split, int32_t a, int32_t b)
 
 /* Between two parts an empty tet would only hang from one of them as a loose flap: it goes. Returns how many went.
    holding: a zeroed byte for each copy, to mark the groups that hold some of the body. */
-static size_t flaps_drop(Split *split, uint8_t *holding)
+static size_t drop_flaps(Split *split, uint8_t *holding)
 {
     size_t dropped = 0;
     for (size_t tet = 0; tet < split->cage->tet_count; tet++) {
@@ -334,7 +365,7 @@ static size_t flaps_drop(Split *split, uint8_t *holding)
     return dropped;
 }
 
-static SnStatus split_find(Split *split, const SnEmbedding *embedding)
+static SnStatus find_copies(Split *split, const SnEmbedding *embedding)
 {
     SnStatus status = SN_OK;
     SnContext *context = split->context;
@@ -377,9 +408,9 @@ static SnStatus split_find(Split *split, const SnEmbedding *embedding)
     SN_TRY_NEW(context, split->corners, 4 * copy_count, int32_t);
     SN_TRY_NEW(context, split->groups, copy_count, int32_t);
     SN_TRY_NEW(context, holding, copy_count, uint8_t);
-    SN_TRY(split_connect(split));
-    if (flaps_drop(split, holding) > 0) {
-        SN_TRY(split_connect(split));
+    SN_TRY(connect_copies(split));
+    if (drop_flaps(split, holding) > 0) {
+        SN_TRY(connect_copies(split));
     }
 cleanup:
     sn_release(holding);
@@ -387,7 +418,7 @@ cleanup:
 }
 
 /* The copy that holds a vertex of the surface: that of its own triangles, or of the flesh that a loose one lies in. */
-static int copy_of_vertex(const Split *split, int32_t vertex, const double point[3])
+static int find_copy_of_vertex(const Split *split, int32_t vertex, const double point[3])
 {
     const Around *around = split->here;
     for (size_t i = 0; i < around->pieces.triangle_count; i++) {
@@ -397,12 +428,12 @@ static int copy_of_vertex(const Split *split, int32_t vertex, const double point
             return around->copies[at->piece];
         }
     }
-    int copy = copy_inside(split, around, point);
-    return copy < 0 ? copy_nearest(split, around, point) : copy;
+    int copy = find_copy_inside(split, around, point);
+    return copy < 0 ? find_nearest_copy(split, around, point) : copy;
 }
 
 /* bound[i]: of the tet that holds vertex i, the copy whose piece it belongs to. */
-static SnStatus vertices_bind(Split *split, const double *positions, const SnEmbedding *embedding, int32_t *bound)
+static SnStatus bind_vertices(Split *split, const double *positions, const SnEmbedding *embedding, int32_t *bound)
 {
     SnStatus status = SN_OK;
     for (size_t i = 0; i < embedding->vertex_count; i++) {
@@ -417,9 +448,9 @@ static SnStatus vertices_bind(Split *split, const double *positions, const SnEmb
         }
         sn_lattice_from_world(split->lattice, positions + 3 * i, point);
         if (split->here->tet != tet) {
-            SN_TRY(around_find(split, tet, split->here));
+            SN_TRY(find_around(split, tet, split->here));
         }
-        bound[i] = split->first[tet] + copy_of_vertex(split, split->shells->welded[i], point);
+        bound[i] = split->first[tet] + find_copy_of_vertex(split, split->shells->welded[i], point);
     }
 cleanup:
     return status;
@@ -427,7 +458,7 @@ cleanup:
 
 /* Where the surface is finer than the pieces can tell, a few copies may be left with nobody: where they carry vertices,
    they join the nearest piece across one of their faces. bound: vertex_count copies. */
-static SnStatus loose_join(Split *split, size_t vertex_count, const int32_t *bound)
+static SnStatus join_loose(Split *split, size_t vertex_count, const int32_t *bound)
 {
     SnStatus status = SN_OK;
     int32_t *sizes = NULL; /* of each group, by its root; large where it carries no vertex */
@@ -449,15 +480,15 @@ static SnStatus loose_join(Split *split, size_t vertex_count, const int32_t *bou
                     continue;
                 }
                 double middle[3];
-                SN_TRY(around_find(split, (size_t)other, split->there));
-                tet_shape(split, tet, &split->here->shape);
+                SN_TRY(find_around(split, (size_t)other, split->there));
+                make_shape(split, tet, &split->here->shape);
                 split->here->tet = SIZE_MAX;
                 middle_of(&split->here->shape, i, middle);
-                int nearest = split->there->count > 1 ? copy_nearest(split, split->there, middle) : 0;
+                int nearest = split->there->count > 1 ? find_nearest_copy(split, split->there, middle) : 0;
                 int32_t root = sn_union_find_root(split->groups, split->first[other] + nearest);
                 if (root != own) {
                     int32_t together = sizes[root] + sizes[own];
-                    copies_join(split, tet, copy - split->first[tet], (size_t)other, nearest);
+                    join_copies(split, tet, copy - split->first[tet], (size_t)other, nearest);
                     sizes[sn_union_find_root(split->groups, copy)] = together;
                 }
             }
@@ -470,7 +501,7 @@ cleanup:
 
 /* Marks the copies that stay: those of a group that carries a vertex, and of two copies with the same four vertices the
    first. bound: vertex_count copies. places[copy]: its tet in the new cage; -1: gone. */
-static size_t copies_place(Split *split, size_t vertex_count, const int32_t *bound, uint8_t *carrying, int32_t *places)
+static size_t place_copies(Split *split, size_t vertex_count, const int32_t *bound, uint8_t *carrying, int32_t *places)
 {
     size_t tet_count = split->cage->tet_count, placed = 0;
     for (size_t i = 0; i < vertex_count; i++) {
@@ -494,7 +525,7 @@ static size_t copies_place(Split *split, size_t vertex_count, const int32_t *bou
 
 /* vertices[root corner]: its vertex in the new cage. The first copy of a vertex keeps the order of the old cage, the others
    follow; vertices that no tet uses any more are gone. Returns the number of vertices. */
-static size_t vertices_place(Split *split, const int32_t *places, int32_t *vertices, int32_t *keepers)
+static size_t place_vertices(Split *split, const int32_t *places, int32_t *vertices, int32_t *keepers)
 {
     const SnTetMesh *cage = split->cage;
     size_t count = 0;
@@ -524,7 +555,7 @@ static size_t vertices_place(Split *split, const int32_t *places, int32_t *verti
     return count;
 }
 
-static void mesh_fill(Split *split, const int32_t *places, const int32_t *vertices, SnTetMesh *mesh)
+static void fill_mesh(Split *split, const int32_t *places, const int32_t *vertices, SnTetMesh *mesh)
 {
     const SnTetMesh *cage = split->cage;
     for (size_t tet = 0; tet < cage->tet_count; tet++) {
@@ -538,7 +569,7 @@ static void mesh_fill(Split *split, const int32_t *places, const int32_t *vertic
     }
 }
 
-static void around_release(Around *around)
+static void release_around(Around *around)
 {
     if (around != NULL) {
         sn_pieces_clear(&around->pieces);
@@ -558,19 +589,19 @@ SnStatus sn_split_apply(SnContext *context, const SnShells *shells, const SnLatt
     if (shells->triangle_count == 0) {
         return SN_OK;
     }
-    SN_TRY(split_find(&split, embedding));
+    SN_TRY(find_copies(&split, embedding));
     size_t copy_count = (size_t)split.first[cage->tet_count];
     SN_TRY_NEW(context, carrying, copy_count, uint8_t);
     SN_TRY_NEW(context, places, copy_count, int32_t);
     SN_TRY_NEW(context, vertices, 4 * copy_count, int32_t);
     SN_TRY_NEW(context, keepers, cage->vertex_count, int32_t);
     SN_TRY_NEW(context, bound, embedding->vertex_count, int32_t);
-    SN_TRY(vertices_bind(&split, positions, embedding, bound));
-    SN_TRY(loose_join(&split, embedding->vertex_count, bound));
-    size_t tet_count = copies_place(&split, embedding->vertex_count, bound, carrying, places);
-    size_t vertex_count = vertices_place(&split, places, vertices, keepers);
+    SN_TRY(bind_vertices(&split, positions, embedding, bound));
+    SN_TRY(join_loose(&split, embedding->vertex_count, bound));
+    size_t tet_count = place_copies(&split, embedding->vertex_count, bound, carrying, places);
+    size_t vertex_count = place_vertices(&split, places, vertices, keepers);
     SN_TRY(sn_tet_mesh_init(context, vertex_count, tet_count, &mesh));
-    mesh_fill(&split, places, vertices, &mesh);
+    fill_mesh(&split, places, vertices, &mesh);
     sn_tet_mesh_clear(cage);
     *cage = mesh;
     mesh = (SnTetMesh){0};
@@ -587,8 +618,8 @@ cleanup:
     for (int i = 0; i < CHUNKS_PER_BATCH && split.workers != NULL; i++) {
         sn_pieces_clear(&split.workers[i].around.pieces);
     }
-    around_release(split.here);
-    around_release(split.there);
+    release_around(split.here);
+    release_around(split.there);
     sn_release(split.workers);
     sn_release(carrying);
     sn_release(places);

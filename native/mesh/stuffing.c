@@ -23,7 +23,7 @@ typedef struct Cell {
     int32_t vertices[4]; /* of points that belong to the cage */
 } Cell;
 
-static SnStatus vertex_add(Stuffing *stuffing, const double position[3], int32_t *vertex)
+static SnStatus add_vertex(Stuffing *stuffing, const double position[3], int32_t *vertex)
 {
     if (stuffing->vertex_count == stuffing->vertex_capacity) {
         size_t capacity = 2 * stuffing->vertex_capacity;
@@ -39,7 +39,7 @@ static SnStatus vertex_add(Stuffing *stuffing, const double position[3], int32_t
     return SN_OK;
 }
 
-static SnStatus tet_add(Stuffing *stuffing, const int32_t vertices[4])
+static SnStatus add_tet(Stuffing *stuffing, const int32_t vertices[4])
 {
     if (stuffing->tet_count == stuffing->tet_capacity) {
         size_t capacity = 2 * stuffing->tet_capacity;
@@ -54,7 +54,7 @@ static SnStatus tet_add(Stuffing *stuffing, const int32_t vertices[4])
     return SN_OK;
 }
 
-static SnStatus point_vertex(Stuffing *stuffing, size_t point, int32_t *vertex)
+static SnStatus find_point_vertex(Stuffing *stuffing, size_t point, int32_t *vertex)
 {
     SnStatus status = SN_OK;
     if (stuffing->point_vertices[point] < 0) {
@@ -62,7 +62,7 @@ static SnStatus point_vertex(Stuffing *stuffing, size_t point, int32_t *vertex)
         double position[3];
         sn_lattice_position(nodes->lattice, point, position);
         const double *moved = nodes->slots[point] < 0 ? position : nodes->positions + 3 * nodes->slots[point];
-        status = vertex_add(stuffing, moved, &stuffing->point_vertices[point]);
+        status = add_vertex(stuffing, moved, &stuffing->point_vertices[point]);
     }
     *vertex = stuffing->point_vertices[point];
     return status;
@@ -80,7 +80,7 @@ static int cell_direction(const SnLattice *lattice, size_t from, size_t to)
 }
 
 /* The vertex where the boundary cuts the edge from an inside to an outside point. */
-static SnStatus cut_vertex(Stuffing *stuffing, size_t inside, size_t outside, int32_t *vertex)
+static SnStatus find_cut_vertex(Stuffing *stuffing, size_t inside, size_t outside, int32_t *vertex)
 {
     SnStatus status = SN_OK;
     const SnSurfaceNodes *nodes = stuffing->nodes;
@@ -93,7 +93,7 @@ static SnStatus cut_vertex(Stuffing *stuffing, size_t inside, size_t outside, in
         for (size_t axis = 0; axis < 3; axis++) {
             position[axis] = nodes->positions[3 * node + axis] + nodes->cuts[place] * step[axis];
         }
-        status = vertex_add(stuffing, position, &stuffing->cut_vertices[place]);
+        status = add_vertex(stuffing, position, &stuffing->cut_vertices[place]);
     }
     *vertex = stuffing->cut_vertices[place];
     return status;
@@ -120,7 +120,7 @@ static SnStatus emit(Stuffing *stuffing, const Cell *cell, int a, int32_t at_a, 
     vertices[a] = at_a;
     vertices[b] = at_b;
     vertices[c] = at_c;
-    return tet_add(stuffing, vertices);
+    return add_tet(stuffing, vertices);
 }
 
 /* One inside vertex p: a corner is left. */
@@ -131,10 +131,10 @@ static SnStatus stuff_corner(Stuffing *stuffing, const Cell *cell, int p)
     memcpy(vertices, cell->vertices, sizeof vertices);
     for (int i = 0; i < 4; i++) {
         if (cell->sides[i] == SN_SIDE_OUTSIDE) {
-            SN_TRY(cut_vertex(stuffing, cell->points[p], cell->points[i], &vertices[i]));
+            SN_TRY(find_cut_vertex(stuffing, cell->points[p], cell->points[i], &vertices[i]));
         }
     }
-    SN_TRY(tet_add(stuffing, vertices));
+    SN_TRY(add_tet(stuffing, vertices));
 cleanup:
     return status;
 }
@@ -149,8 +149,8 @@ static SnStatus stuff_pyramid(Stuffing *stuffing, const Cell *cell, int p, int q
         p = q;
         q = swap;
     }
-    SN_TRY(cut_vertex(stuffing, cell->points[p], cell->points[m], &cut_p));
-    SN_TRY(cut_vertex(stuffing, cell->points[q], cell->points[m], &cut_q));
+    SN_TRY(find_cut_vertex(stuffing, cell->points[p], cell->points[m], &cut_p));
+    SN_TRY(find_cut_vertex(stuffing, cell->points[q], cell->points[m], &cut_q));
     SN_TRY(emit(stuffing, cell, m, cut_q, m, cut_q, m, cut_q));
     SN_TRY(emit(stuffing, cell, q, cut_q, m, cut_p, m, cut_p));
 cleanup:
@@ -171,7 +171,7 @@ static SnStatus stuff_prism(Stuffing *stuffing, const Cell *cell, const int insi
         }
     }
     for (int i = 0; i < 3; i++) {
-        SN_TRY(cut_vertex(stuffing, cell->points[order[i]], cell->points[m], &cuts[i]));
+        SN_TRY(find_cut_vertex(stuffing, cell->points[order[i]], cell->points[m], &cuts[i]));
     }
     SN_TRY(emit(stuffing, cell, m, cuts[2], m, cuts[2], m, cuts[2]));
     SN_TRY(emit(stuffing, cell, order[2], cuts[2], m, cuts[1], m, cuts[1]));
@@ -199,8 +199,8 @@ static SnStatus stuff_outer_quad(Stuffing *stuffing, int32_t p, const int32_t qu
     const int32_t tets[2][2][4] = {{{p, c[0], c[1], c[2]}, {p, c[0], c[2], c[3]}},
                                    {{p, c[0], c[1], c[3]}, {p, c[1], c[2], c[3]}}};
     int second = worst_angle(stuffing, tets[1][0], tets[1][1]) > worst_angle(stuffing, tets[0][0], tets[0][1]);
-    SN_TRY(tet_add(stuffing, tets[second][0]));
-    SN_TRY(tet_add(stuffing, tets[second][1]));
+    SN_TRY(add_tet(stuffing, tets[second][0]));
+    SN_TRY(add_tet(stuffing, tets[second][1]));
 cleanup:
     return status;
 }
@@ -215,10 +215,10 @@ static SnStatus stuff_wedge(Stuffing *stuffing, const Cell *cell, int p, int q, 
         p = q;
         q = swap;
     }
-    SN_TRY(cut_vertex(stuffing, cell->points[p], cell->points[m], &pm));
-    SN_TRY(cut_vertex(stuffing, cell->points[p], cell->points[n], &pn));
-    SN_TRY(cut_vertex(stuffing, cell->points[q], cell->points[m], &qm));
-    SN_TRY(cut_vertex(stuffing, cell->points[q], cell->points[n], &qn));
+    SN_TRY(find_cut_vertex(stuffing, cell->points[p], cell->points[m], &pm));
+    SN_TRY(find_cut_vertex(stuffing, cell->points[p], cell->points[n], &pn));
+    SN_TRY(find_cut_vertex(stuffing, cell->points[q], cell->points[m], &qm));
+    SN_TRY(find_cut_vertex(stuffing, cell->points[q], cell->points[n], &qn));
     SN_TRY(emit(stuffing, cell, m, qm, n, qn, n, qn));
     /* Around the quad so that the tets on it come out positive: the cell is positive as p, q, m, n or as p, q, n, m. */
     const int32_t ways[2][4] = {{pm, pn, qn, qm}, {pm, qm, qn, pn}};
@@ -233,10 +233,10 @@ static SnStatus stuff_crossed_wedge(Stuffing *stuffing, const Cell *cell, int p,
 {
     SnStatus status = SN_OK;
     int32_t pm, pn, qm, qn;
-    SN_TRY(cut_vertex(stuffing, cell->points[p], cell->points[m], &pm));
-    SN_TRY(cut_vertex(stuffing, cell->points[p], cell->points[n], &pn));
-    SN_TRY(cut_vertex(stuffing, cell->points[q], cell->points[m], &qm));
-    SN_TRY(cut_vertex(stuffing, cell->points[q], cell->points[n], &qn));
+    SN_TRY(find_cut_vertex(stuffing, cell->points[p], cell->points[m], &pm));
+    SN_TRY(find_cut_vertex(stuffing, cell->points[p], cell->points[n], &pn));
+    SN_TRY(find_cut_vertex(stuffing, cell->points[q], cell->points[m], &qm));
+    SN_TRY(find_cut_vertex(stuffing, cell->points[q], cell->points[n], &qn));
     SN_TRY(emit(stuffing, cell, m, pm, n, qn, n, qn));
     SN_TRY(emit(stuffing, cell, q, qn, m, pm, n, pn));
     SN_TRY(emit(stuffing, cell, p, pm, m, qm, n, qn));
@@ -261,11 +261,11 @@ static SnStatus stuff_cell(Stuffing *stuffing, Cell *cell)
     }
     for (int i = 0; i < 4; i++) {
         if (cell->sides[i] != SN_SIDE_OUTSIDE) {
-            SN_TRY(point_vertex(stuffing, cell->points[i], &cell->vertices[i]));
+            SN_TRY(find_point_vertex(stuffing, cell->points[i], &cell->vertices[i]));
         }
     }
     if (outside_count == 0) {
-        SN_TRY(tet_add(stuffing, cell->vertices));
+        SN_TRY(add_tet(stuffing, cell->vertices));
     } else if (inside_count == 1) {
         SN_TRY(stuff_corner(stuffing, cell, inside[0]));
     } else if (inside_count == 3) {
@@ -317,7 +317,7 @@ cleanup:
     return status;
 }
 
-static void fill(int32_t *values, size_t count)
+static void fill_with_none(int32_t *values, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         values[i] = -1;
@@ -334,8 +334,8 @@ SnStatus sn_stuffing_fill(SnContext *context, const SnSurfaceNodes *nodes, SnTet
     SN_TRY_NEW(context, stuffing.cut_vertices, cut_count, int32_t);
     SN_TRY_NEW(context, stuffing.positions, 3 * stuffing.vertex_capacity, double);
     SN_TRY_NEW(context, stuffing.tets, 4 * stuffing.tet_capacity, int32_t);
-    fill(stuffing.point_vertices, point_count);
-    fill(stuffing.cut_vertices, cut_count);
+    fill_with_none(stuffing.point_vertices, point_count);
+    fill_with_none(stuffing.cut_vertices, cut_count);
     SN_TRY(stuff_cells(&stuffing));
     SN_TRY(sn_tet_mesh_init(context, stuffing.vertex_count, stuffing.tet_count, cage));
     for (size_t i = 0; i < stuffing.vertex_count; i++) {

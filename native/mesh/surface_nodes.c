@@ -147,7 +147,7 @@ static void add_node(SnSurfaceNodes *nodes, size_t point)
 }
 
 /* Numbers the points that have a neighbour on the other side, in the order of points. */
-static void nodes_number(SnSurfaceNodes *nodes, size_t point_count)
+static void number_nodes(SnSurfaceNodes *nodes, size_t point_count)
 {
     for (size_t point = 0; point < point_count; point++) {
         nodes->slots[point] = -1;
@@ -194,7 +194,7 @@ static void cut_nodes(void *data, size_t chunk, size_t begin, size_t end)
 }
 
 /* Gives the outside ends of the edges their view of the cuts. */
-static void cuts_mirror(SnSurfaceNodes *nodes)
+static void mirror_cuts(SnSurfaceNodes *nodes)
 {
     for (size_t node = 0; node < nodes->node_count; node++) {
         size_t point = (size_t)nodes->points[node];
@@ -223,7 +223,7 @@ SnStatus sn_surface_nodes_build(SnContext *context, const SnEnvelope *envelope, 
     for (size_t point = 0; point < point_count; point++) {
         nodes->sides[point] = envelope->inside[point] ? SN_SIDE_INSIDE : SN_SIDE_OUTSIDE;
     }
-    nodes_number(nodes, point_count);
+    number_nodes(nodes, point_count);
     SN_TRY_NEW(context, nodes->points, nodes->node_count, int32_t);
     SN_TRY_NEW(context, nodes->positions, 3 * nodes->node_count, double);
     SN_TRY_NEW(context, nodes->cuts, SN_LATTICE_DIRECTIONS * nodes->node_count, double);
@@ -239,7 +239,7 @@ SnStatus sn_surface_nodes_build(SnContext *context, const SnEnvelope *envelope, 
         SN_TRY(sn_context_advance(context, (long)work.first));
         sn_parallel_for(left < batch ? left : batch, NODES_PER_CHUNK, cut_nodes, &work);
     }
-    cuts_mirror(nodes);
+    mirror_cuts(nodes);
     sn_surface_nodes_settle(field, nodes);
 cleanup:
     if (status != SN_OK) {

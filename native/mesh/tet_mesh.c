@@ -56,7 +56,7 @@ SnStatus sn_tet_mesh_check(SnContext *context, const SnTetMesh *mesh)
     return SN_OK;
 }
 
-static void tet_corners(const SnTetMesh *mesh, const double *positions, size_t tet, const double *corners[4])
+static void find_corners(const SnTetMesh *mesh, const double *positions, size_t tet, const double *corners[4])
 {
     for (size_t i = 0; i < 4; i++) {
         corners[i] = positions + 3 * (size_t)mesh->tets[4 * tet + i];
@@ -66,7 +66,7 @@ static void tet_corners(const SnTetMesh *mesh, const double *positions, size_t t
 double sn_tet_mesh_volume(const SnTetMesh *mesh, const double *positions, size_t tet)
 {
     const double *x[4];
-    tet_corners(mesh, positions, tet, x);
+    find_corners(mesh, positions, tet, x);
     return sn_volume_six(x[0], x[1], x[2], x[3]) / 6.0;
 }
 
@@ -117,7 +117,7 @@ typedef struct FaceKey {
     int32_t slot; /* 4 * tet + face */
 } FaceKey;
 
-static FaceKey face_key(const SnTetMesh *mesh, size_t slot)
+static FaceKey make_face_key(const SnTetMesh *mesh, size_t slot)
 {
     FaceKey key;
     for (int i = 0; i < 3; i++) {
@@ -135,18 +135,18 @@ static FaceKey face_key(const SnTetMesh *mesh, size_t slot)
 }
 
 /* Collects the faces by their lowest corner: starts[v]..starts[v+1]-1 are those of vertex v. */
-static void faces_bucket(const SnTetMesh *mesh, int32_t *starts, FaceKey *keys)
+static void bucket_faces(const SnTetMesh *mesh, int32_t *starts, FaceKey *keys)
 {
     size_t slot_count = 4 * mesh->tet_count;
     for (size_t slot = 0; slot < slot_count; slot++) {
-        starts[face_key(mesh, slot).corners[0] + 1]++;
+        starts[make_face_key(mesh, slot).corners[0] + 1]++;
     }
     for (size_t vertex = 0; vertex < mesh->vertex_count; vertex++) {
         starts[vertex + 1] += starts[vertex];
     }
     /* Filling from the back moves each start to its place. */
     for (size_t slot = slot_count; slot-- > 0;) {
-        FaceKey key = face_key(mesh, slot);
+        FaceKey key = make_face_key(mesh, slot);
         keys[--starts[key.corners[0] + 1]] = key;
     }
     for (size_t vertex = 0; vertex < mesh->vertex_count; vertex++) {
@@ -162,7 +162,7 @@ SnStatus sn_tet_mesh_neighbours(SnContext *context, const SnTetMesh *mesh, int32
     int32_t *starts = NULL;
     SN_TRY_NEW(context, keys, 4 * mesh->tet_count, FaceKey);
     SN_TRY_NEW(context, starts, mesh->vertex_count + 1, int32_t);
-    faces_bucket(mesh, starts, keys);
+    bucket_faces(mesh, starts, keys);
     for (size_t vertex = 0; vertex < mesh->vertex_count; vertex++) {
         for (int32_t i = starts[vertex]; i < starts[vertex + 1]; i++) {
             int32_t across = -1;
