@@ -7,6 +7,7 @@ A change that alters them on purpose renews tests/data/same_bits.json, in a comm
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import os
 import subprocess
@@ -17,20 +18,36 @@ from typing import Any
 import numpy as np
 import pytest
 from sinew.core.base.native import available
+from small_bake import digest
 
 HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
 COMMITTED = HERE.parent / "data" / "same_bits.json"
+DEMO_FRAMES = 4
 STAGES = ("cage", "fitted", "simulated", "surface", "bounced")
+RENEW = os.environ.get("SINEW_RENEW")
 SHOWN = 23  # the frame of which positions are committed, for processors that none of the hashes is for
 
 
+def has_bpy(version: str) -> bool:
+    try:
+        return importlib.metadata.version("bpy").startswith(version)
+    except importlib.metadata.PackageNotFoundError:
+        return False
+
+
+def settled_environment(instructions: str) -> dict[str, str]:
+    """Our BLAS and numpy choose kernels by processor: some that every one has, so that a hash holds on all of them."""
+    newer = "AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL AVX512_SPR"
+    choice = {"SINEW_INSTRUCTIONS": instructions, "OPENBLAS_CORETYPE": "Prescott", "NPY_DISABLE_CPU_FEATURES": newer}
+    paths = [str(HERE), str(ROOT / "addon"), str(ROOT / "examples")]
+    return os.environ | choice | {"PYTHONPATH": os.pathsep.join(paths)}
+
+
 def bake(folder: Path, instructions: str, threads: int) -> tuple[dict[str, str], dict[str, np.ndarray]]:
-    # Our BLAS chooses its kernels by processor: one that every x86-64 has, so that a hash holds on all of them.
-    environment = os.environ | {"SINEW_INSTRUCTIONS": instructions, "OPENBLAS_CORETYPE": "Prescott"}
-    environment["PYTHONPATH"] = os.pathsep.join([str(HERE), str(HERE.parents[1] / "addon")])
     out = folder / f"{instructions}-{threads}.npz"
     command = [sys.executable, str(HERE / "small_bake.py"), str(out), str(threads)]
-    result = subprocess.run(command, env=environment, capture_output=True, text=True)
+    result = subprocess.run(command, env=settled_environment(instructions), capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
     said = json.loads(result.stdout)
     assert said.pop("instructions") == instructions
@@ -46,11 +63,16 @@ def committed() -> dict[str, Any]:
 def bakes(tmp_path_factory) -> dict[str, tuple[dict[str, str], dict[str, np.ndarray]]]:
     folder = tmp_path_factory.mktemp("bakes")
     made = {name: bake(folder, name, 2) for name in available()}
-    if os.environ.get("SINEW_RENEW"):
+    if RENEW:
         hashes = {name: said for name, (said, _) in made.items()}
         surface = made["baseline"][1]["surface"][SHOWN][::17]
-        COMMITTED.write_text(json.dumps({"hashes": hashes, "surface": surface.tolist()}, indent=1) + "\n")
+        renew(hashes=hashes, surface=surface.tolist())
     return made
+
+
+def renew(**changes: Any) -> None:
+    before = committed() if COMMITTED.exists() else {}
+    COMMITTED.write_text(json.dumps(before | changes, indent=1) + "\n")
 
 
 @pytest.mark.parametrize("instructions", ["baseline", "v2", "v3", "v4"])
@@ -87,3 +109,26 @@ def test_the_committed_bake_moves(bakes) -> None:
     assert np.abs(surface[SHOWN] - surface[0]).max() > 0.2
     assert np.abs(bakes["baseline"][1]["simulated"] - fitted).max() > 0.01
     assert fitted.shape[0] == 24
+
+
+def demo_frames(folder: Path, instructions: str) -> str:
+    """The first frames of the demo, baked by the command with default settings."""
+    file = folder / instructions / "calf.blend"
+    file.parent.mkdir()
+    build = f"import bpy, demo, pathlib; demo.build(pathlib.Path({str(file)!r})); "
+    build += f"bpy.context.scene.frame_end = {DEMO_FRAMES}; bpy.ops.wm.save_mainfile()"
+    for command in (["-c", build], ["-m", "sinew", "bake", str(file), "--object", "Calf"]):
+        environment = settled_environment(instructions)
+        result = subprocess.run([sys.executable, *command], env=environment, capture_output=True, text=True)
+        assert result.returncode == 0, result.stdout + result.stderr
+    (played,) = file.parent.glob("**/*.pc2")
+    return digest(np.fromfile(played, np.uint8))
+
+
+@pytest.mark.skipif(not has_bpy("4.5"), reason="the demo's frames are sampled by Blender 4.5")
+def test_the_first_frames_of_the_demo_have_the_committed_bits(tmp_path: Path) -> None:
+    if RENEW:
+        renew(demo={name: demo_frames(tmp_path, name) for name in available()})
+    fastest = available()[0]
+    assert fastest in committed()["demo"]
+    assert RENEW or demo_frames(tmp_path, fastest) == committed()["demo"][fastest]
