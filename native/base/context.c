@@ -10,7 +10,15 @@ void sn_context_init(SnContext *context)
     atomic_init(&context->done, 0);
     atomic_init(&context->total, 0);
     atomic_init(&context->cancelled, 0);
+    context->parent = NULL;
     context->allocations_until_failure = -1;
+    context->looks_until_cancelled = -1;
+}
+
+void sn_context_init_child(SnContext *context, SnContext *parent)
+{
+    sn_context_init(context);
+    context->parent = parent;
 }
 
 SnStatus sn_context_fail(SnContext *context, SnStatus status, const char *format, ...)
@@ -29,13 +37,22 @@ void sn_context_stage(SnContext *context, const char *stage, long total)
     atomic_store(&context->stage, stage);
 }
 
-SnStatus sn_context_advance(SnContext *context, long done)
+SnStatus sn_context_look(SnContext *context)
 {
-    atomic_store(&context->done, done);
-    if (atomic_load(&context->cancelled)) {
+    if (context->looks_until_cancelled == 0) {
+        sn_context_cancel(context);
+    }
+    context->looks_until_cancelled -= context->looks_until_cancelled > 0;
+    if (atomic_load(&context->cancelled) || (context->parent != NULL && atomic_load(&context->parent->cancelled))) {
         return sn_context_fail(context, SN_CANCELLED, "Cancelled.");
     }
     return SN_OK;
+}
+
+SnStatus sn_context_advance(SnContext *context, long done)
+{
+    atomic_store(&context->done, done);
+    return sn_context_look(context);
 }
 
 void sn_context_cancel(SnContext *context)

@@ -16,10 +16,15 @@ typedef struct SnContext {
     atomic_long done;
     atomic_long total;
     atomic_int cancelled;
+    struct SnContext *parent;      /* works for another one, whose watcher may cancel both; or null */
     long allocations_until_failure; /* tests fail the n-th allocation; negative: never */
+    long looks_until_cancelled;     /* tests cancel at the n-th look; negative: never */
 } SnContext;
 
 void sn_context_init(SnContext *context);
+
+/* For a thread that does a part of the work of another: its progress is its own, the wish to cancel is the parent's. */
+void sn_context_init_child(SnContext *context, SnContext *parent);
 
 #if defined(__GNUC__)
 #define SN_PRINTF_LIKE(text, first) __attribute__((format(printf, text, first)))
@@ -33,7 +38,10 @@ SnStatus sn_context_fail(SnContext *context, SnStatus status, const char *format
 /* Starts a stage of `total` steps. `stage` must be a static string. */
 void sn_context_stage(SnContext *context, const char *stage, long total);
 
-/* Records progress; SN_CANCELLED (with its sentence) once the watcher asked for it. */
+/* SN_CANCELLED (with its sentence) once the watcher asked for it: what every long loop looks at. */
+SnStatus sn_context_look(SnContext *context);
+
+/* Records progress, and looks. */
 SnStatus sn_context_advance(SnContext *context, long done);
 
 /* May be called from another thread. */

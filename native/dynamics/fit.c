@@ -255,14 +255,17 @@ SnStatus sn_fit_frame(SnContext *context, SnFit *fit, const double *surface, int
     if (first) {
         memcpy(positions, fit->cage->positions, 3 * fit->cage->vertex_count * sizeof *positions);
     }
+    sn_context_stage(context, "Fitting the cage", first ? CONTINUATION_LEVELS + 1 : 1);
     choose_guess(fit, surface, ahead, first ? NULL : before, positions);
     if (first) {
         double level = k_young * pow(CONTINUATION_FACTOR, CONTINUATION_LEVELS);
         for (int k = 0; k < CONTINUATION_LEVELS; k++) {
+            SN_TRY(sn_context_advance(context, k));
             SN_TRY(minimise(context, fit, surface, level, fit->settings.max_rounds, positions, &newton));
             level /= CONTINUATION_FACTOR;
         }
     }
+    SN_TRY(sn_context_advance(context, first ? CONTINUATION_LEVELS : 0));
     SN_TRY(minimise(context, fit, surface, k_young, first ? 3 * fit->settings.max_rounds : fit->settings.max_rounds, positions,
                     &newton));
     report->rounds = newton.rounds;
@@ -293,8 +296,9 @@ SnStatus sn_fit_pair(SnContext *context, SnFit *const fits[2], const double *con
                      double *const positions[2], SnFitReport reports[2])
 {
     PairJob job = {.fits = fits, .surfaces = surfaces, .before = before, .positions = positions, .reports = reports};
-    sn_context_init(job.contexts);
-    sn_context_init(job.contexts + 1);
+    sn_context_stage(context, "Fitting the cage to two frames", 1);
+    sn_context_init_child(job.contexts, context);
+    sn_context_init_child(job.contexts + 1, context);
     sn_parallel_for(2, 1, fit_one_of_pair, &job);
     for (int k = 0; k < 2; k++) {
         if (job.statuses[k] != SN_OK) {

@@ -23,12 +23,14 @@ SnStatus sn_modes_find(SnContext *context, const SnWorld *world, const double *p
     SnStatus status = SN_OK;
     const SnAssembly *assembly = &world->assembly;
     double *values = NULL, *masses = NULL;
+    sn_context_stage(context, "Finding vibration modes", 2);
     SN_TRY_NEW(context, values, assembly->pattern.value_count, double);
     SN_TRY_NEW(context, masses, assembly->unknown_count, double);
     SN_TRY(sn_modes_stiffness(context, world, positions, NULL, values));
     for (size_t k = 0; k < assembly->unknown_count; k++) {
         masses[k] = world->mass[assembly->vertex[k]];
     }
+    SN_TRY(sn_context_advance(context, 1));
     SN_TRY(sn_eigensolver_lowest(context, &assembly->pattern, values, masses, count, squared, vectors));
 cleanup:
     sn_release(values);

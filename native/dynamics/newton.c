@@ -293,6 +293,7 @@ SnStatus sn_newton_minimise(SnContext *context, SnNewton *newton, const SnObject
     double lost = 1e3 * objective->scale * newton->rounding; /* J: smaller decreases are lost in rounding */
     sn_factor_begin(newton->factor, positions, 0);
     for (int round = 0; round < settings->max_rounds && !report->converged; round++) {
+        SN_TRY(sn_context_look(context));
         SN_TRY(find_step(context, newton, objective, positions, report));
         int fresh = sn_factor_is_fresh(newton->factor);
         double decrease = sn_vector_dot(count, newton->step, newton->residual);

@@ -10,6 +10,7 @@ SnStatus sn_statics_solve(SnContext *context, const SnWorld *world, const double
     SnStatus status = SN_OK;
     SnNewton *newton = NULL;
     double *zeros = NULL, *targets = NULL;
+    sn_context_stage(context, "Settling", 1);
     SN_TRY(sn_newton_create(context, world->term_count, world->terms, &world->assembly, &newton));
     SN_TRY_NEW(context, zeros, world->vertex_count, double);
     SN_TRY_NEW(context, targets, 3 * world->vertex_count, double);

@@ -78,6 +78,7 @@ SnStatus sn_eigensolver_lowest(SnContext *context, const SnBlockPattern *pattern
         if (ido != -1 && ido != 1) {
             break;
         }
+        SN_TRY(sn_context_look(context));
         double *in = work + pointers[0] - 1, *out = work + pointers[1] - 1;
         for (int i = 0; i < n; i++) {
             out[i] = root[i] * in[i];

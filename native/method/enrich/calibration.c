@@ -26,6 +26,7 @@
 #define RIGID_MODES 6
 #define MOST_MODES 24
 #define COSTS_NOTHING 1e-12 /* of the mean stiffness over mass: a mode below it is a hinge, not a swing */
+#define STEPS (3 + MODULUS_ROUNDS) /* of the progress: what nothing holds, the body, its soft parts, rounds of refining */
 #define UNHELD (-1)
 #define MAIN 0
 
@@ -302,6 +303,7 @@ static SnStatus calibrate_unheld(SnContext *context, Calibration *c, const unsig
             continue;
         }
         double frequency = 0.0, mass = 0.0;
+        SN_TRY(sn_context_look(context));
         for (size_t v = 0; v < c->mesh->vertex_count; v++) {
             c->marked[v] = c->label[v] == component;
             mass += c->marked[v] ? c->mass[v] : 0.0;
@@ -341,6 +343,7 @@ static SnStatus calibrate_soft(SnContext *context, Calibration *c, const unsigne
         if (vertices < SOFT_MIN_VERTICES) {
             continue;
         }
+        SN_TRY(sn_context_look(context));
         for (int ring = 0; ring < SOFT_RINGS; ring++) {
             grow_marked(c, held);
         }
@@ -486,7 +489,9 @@ static SnStatus refine(SnContext *context, Calibration *c, const double *drive, 
     Driven driven = {0};
     SN_TRY(driven_init(context, c, drive, followed, &driven));
     for (int round = 0; round < MODULUS_ROUNDS; round++) {
+        SN_TRY(sn_context_advance(context, 3 + round));
         for (int32_t region = MAIN; region <= soft_regions; region++) {
+            SN_TRY(sn_context_look(context));
             SN_TRY(refine_region(context, c, &driven, region));
         }
     }
@@ -508,6 +513,7 @@ SnStatus sn_calibration_run(SnContext *context, const SnTetMesh *mesh, double po
     int unheld = 0;
     int32_t soft_regions = 0;
     *main_frequency = 1.0;
+    sn_context_stage(context, "Tuning the flesh", STEPS);
     SN_TRY_NEW(context, c.sag, 9 * n, double);
     SN_TRY_NEW(context, c.sag_length, n, double);
     SN_TRY_NEW(context, c.label, n, int32_t);
@@ -531,6 +537,7 @@ SnStatus sn_calibration_run(SnContext *context, const SnTetMesh *mesh, double po
         moving_mass += c.fixed[v] ? 0.0 : mass[v];
     }
     if (moving_mass > 0.0) {
+        SN_TRY(sn_context_advance(context, 1));
         SN_TRY(solve_sag(context, &c));
         SN_TRY(find_soft(context, &c, soft));
         size_t firm = 0;
@@ -551,6 +558,7 @@ SnStatus sn_calibration_run(SnContext *context, const SnTetMesh *mesh, double po
             c.marked[v] = !whole[v];
         }
         assign_marked(&c, MAIN, 1.0 / frequency, strain);
+        SN_TRY(sn_context_advance(context, 2));
         SN_TRY(calibrate_soft(context, &c, held, soft, &soft_regions));
         memcpy(c.first_modulus, c.modulus, mesh->tet_count * sizeof *c.modulus);
         SN_TRY(refine(context, &c, drive, followed, soft_regions));

@@ -172,12 +172,15 @@ static SnStatus set_averages(SnContext *context, SnEnrich *enrich, const SnTetMe
     SN_TRY_NEW(context, softness, count, double);
     SN_TRY_NEW(context, strained, count, double);
     SN_TRY_NEW(context, held, cage->vertex_count, unsigned char);
+    sn_context_stage(context, "Tuning averages", count + SOFTEN_ROUNDS);
     for (int32_t region = 0; region < count; region++) {
+        SN_TRY(sn_context_advance(context, region));
         SN_TRY(find_region_softness(context, enrich, cage, regions, region, young, held, energy, softness + region));
     }
     soften(enrich, cage, regions, softness, young);
     for (int round = 0; round < SOFTEN_ROUNDS; round++) {
         double all, most = 0.0;
+        SN_TRY(sn_context_advance(context, count + round));
         SN_TRY(find_softness(context, enrich, world, cage, energy, &all));
         memset(strained, 0, (size_t)count * sizeof *strained);
         for (size_t v = 0; v < cage->vertex_count; v++) {
@@ -255,12 +258,10 @@ SnStatus sn_enrich_create(SnContext *context, const SnBody *body, const SnEnrich
     SN_TRY_NEW(context, young, cage->tet_count, double);
     SN_TRY_NEW(context, share, cage->tet_count, double);
     SN_TRY_NEW(context, followed, cage->vertex_count, unsigned char);
-    sn_context_stage(context, "Tuning the flesh", 3);
+    sn_context_stage(context, "Spreading the weights", 1);
     SN_TRY(sn_flesh_weights(context, body, paint, enrich->cage_weights, followed));
-    SN_TRY(sn_context_advance(context, 1));
     SN_TRY(sn_flesh_material(context, body, paint, settings, enrich->cage_weights, followed, young, mass, share,
                              &enrich->summary.frequency, &enrich->summary.regions));
-    SN_TRY(sn_context_advance(context, 2));
     for (size_t v = 0; v < cage->vertex_count; v++) {
         enrich->summary.followed_vertices += followed[v];
     }
@@ -501,8 +502,10 @@ SnStatus sn_enrich_advance(SnContext *context, SnEnrich *enrich, const SnInputCu
 {
     SnStatus status = SN_OK;
     int substeps = enrich->summary.substeps;
+    sn_context_stage(context, "Simulating", substeps);
     sn_stepper_forget(enrich->stepper); /* so that every frame is a checkpoint */
     for (int k = 0; k < substeps; k++) {
+        SN_TRY(sn_context_advance(context, k));
         double begin = (double)k / substeps, end = k + 1 == substeps ? 1.0 : (double)(k + 1) / substeps;
         if (enrich->settings.animated) {
             set_drive(enrich, end);
