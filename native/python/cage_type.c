@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "mesh/cage.h"
 #include "mesh/fill.h"
-#include "python/buffers.h"
+#include "python/arrays.h"
 #include "python/errors.h"
 
 #include <string.h>
@@ -29,55 +29,62 @@ static void cage_dealloc(PyObject *object)
 static PyObject *cage_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
 {
     static char *names[] = {"rest", "triangles", "resolution", "separate_parts", "monitor", NULL};
-    PyObject *rest_object, *triangle_object, *monitor = Py_None;
-    SnBuffer rest = {0}, triangles = {0};
+    SnArray arrays[] = {{.name = "rest", .kind = 'd', .rows = -1, .columns = 3, .use = SN_ARRAY_READ_WITH_NAN},
+                        {.name = "triangles", .kind = 'i', .rows = -1, .columns = 3}};
+    PyObject *monitor = Py_None;
     SnContext own, *context;
     Cage *self = NULL;
     SnCageSettings settings = sn_cage_settings_default();
-    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "OOip|O:Cage", names, &rest_object, &triangle_object,
-                                     &settings.resolution, &settings.separate_parts, &monitor)) {
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "OOip|O:Cage", names, &arrays[0].object, &arrays[1].object,
+                                     &settings.resolution, &settings.separate_parts, &monitor) ||
+        (context = sn_monitor_context(monitor, &own)) == NULL || sn_arrays_open(SN_COUNT(arrays), arrays) < 0) {
         return NULL;
     }
-    context = sn_monitor_context(monitor, &own);
-    if (context == NULL || sn_buffer_read_doubles(rest_object, "rest", -1, 3, &rest) < 0 ||
-        sn_buffer_read_ints(triangle_object, "triangles", -1, 3, &triangles) < 0) {
-        goto done;
-    }
     self = (Cage *)sn_type_new(type);
-    if (self == NULL) {
-        goto done;
+    if (self != NULL) {
+        SnTriMesh mesh = {(size_t)arrays[0].rows, (size_t)arrays[1].rows, arrays[0].data, arrays[1].data};
+        SnStatus status;
+        Py_BEGIN_ALLOW_THREADS
+        status = sn_tri_mesh_check(context, &mesh); /* it names what is not finite */
+        if (status == SN_OK) {
+            status = sn_cage_build(context, &mesh, &settings, &self->mesh, &self->embedding);
+        }
+        Py_END_ALLOW_THREADS
+        if (sn_errors_check(status, context) < 0) {
+            Py_CLEAR(self);
+        }
     }
-    SnTriMesh mesh = {(size_t)rest.rows, (size_t)triangles.rows, rest.view.buf, triangles.view.buf};
-    SnStatus status;
-    Py_BEGIN_ALLOW_THREADS
-    status = sn_tri_mesh_check(context, &mesh);
-    if (status == SN_OK) {
-        status = sn_cage_build(context, &mesh, &settings, &self->mesh, &self->embedding);
-    }
-    Py_END_ALLOW_THREADS
-    if (sn_errors_check(status, context) < 0) {
-        Py_CLEAR(self);
-    }
-done:
-    sn_buffer_close(&rest);
-    sn_buffer_close(&triangles);
+    sn_arrays_close(SN_COUNT(arrays), arrays);
     return (PyObject *)self;
 }
 
-static SnStatus copy_arrays(SnContext *context, const SnBuffer *vertices, const SnBuffer *tets, const SnBuffer *binding,
-                            const SnBuffer *weights, Cage *self)
+/* A cage as four arrays: its vertices and tets, and what binds the surface to it. */
+enum { VERTICES, TETS, BINDING, WEIGHTS, ARRAYS };
+
+static void list_arrays(Py_ssize_t vertices, Py_ssize_t tets, Py_ssize_t bound, SnArrayUse use, SnArray arrays[ARRAYS])
+{
+    arrays[VERTICES] = (SnArray){.name = "vertices", .kind = 'd', .rows = vertices, .columns = 3, .use = use};
+    arrays[TETS] = (SnArray){.name = "tets", .kind = 'i', .rows = tets, .columns = 4, .use = use};
+    arrays[BINDING] = (SnArray){.name = "binding", .kind = 'i', .rows = bound, .columns = 1, .use = use};
+    arrays[WEIGHTS] = (SnArray){.name = "weights", .kind = 'd', .rows = bound, .columns = 4, .use = use};
+}
+
+static SnStatus copy_arrays(SnContext *context, const SnArray arrays[ARRAYS], Cage *self)
 {
     SnStatus status = SN_OK;
-    size_t bound = (size_t)binding->rows, tet_count = (size_t)tets->rows;
-    SN_TRY(sn_tet_mesh_init(context, (size_t)vertices->rows, tet_count, &self->mesh));
-    memcpy(self->mesh.positions, vertices->view.buf, (size_t)vertices->view.len);
-    memcpy(self->mesh.tets, tets->view.buf, (size_t)tets->view.len);
+    size_t bound = (size_t)arrays[BINDING].rows, tet_count = (size_t)arrays[TETS].rows;
+    if (arrays[WEIGHTS].rows != arrays[BINDING].rows) {
+        return sn_context_fail(context, SN_BAD_INPUT, "weights has the wrong shape: give an array of %zu x 4.", bound);
+    }
+    SN_TRY(sn_tet_mesh_init(context, (size_t)arrays[VERTICES].rows, tet_count, &self->mesh));
+    memcpy(self->mesh.positions, arrays[VERTICES].data, 3 * self->mesh.vertex_count * sizeof(double));
+    memcpy(self->mesh.tets, arrays[TETS].data, 4 * tet_count * sizeof(int32_t));
     SN_TRY(sn_tet_mesh_check(context, &self->mesh));
     SN_TRY_NEW(context, self->embedding.tets, bound, int32_t);
     SN_TRY_NEW(context, self->embedding.weights, 4 * bound, double);
     self->embedding.vertex_count = bound;
-    memcpy(self->embedding.tets, binding->view.buf, (size_t)binding->view.len);
-    memcpy(self->embedding.weights, weights->view.buf, (size_t)weights->view.len);
+    memcpy(self->embedding.tets, arrays[BINDING].data, bound * sizeof(int32_t));
+    memcpy(self->embedding.weights, arrays[WEIGHTS].data, 4 * bound * sizeof(double));
     for (size_t s = 0; s < bound; s++) {
         if (self->embedding.tets[s] < 0 || (size_t)self->embedding.tets[s] >= tet_count) {
             status = sn_context_fail(context, SN_BAD_INPUT, "Surface vertex %zu is bound to a tet that is not there: bake again.", s);
@@ -91,30 +98,21 @@ cleanup:
 /* Cage.restore(vertices, tets, binding, weights) */
 static PyObject *cage_restore(PyObject *type, PyObject *arguments)
 {
-    PyObject *objects[4];
-    SnBuffer vertices = {0}, tets = {0}, binding = {0}, weights = {0};
+    SnArray arrays[ARRAYS];
     SnContext context;
     Cage *self = NULL;
     sn_context_init(&context);
-    if (!PyArg_ParseTuple(arguments, "OOOO:restore", &objects[0], &objects[1], &objects[2], &objects[3])) {
+    list_arrays(-1, -1, -1, SN_ARRAY_READ, arrays);
+    if (!PyArg_ParseTuple(arguments, "OOOO:restore", &arrays[VERTICES].object, &arrays[TETS].object, &arrays[BINDING].object,
+                          &arrays[WEIGHTS].object) ||
+        sn_arrays_open(ARRAYS, arrays) < 0) {
         return NULL;
     }
-    if (sn_buffer_read_doubles(objects[0], "vertices", -1, 3, &vertices) < 0 ||
-        sn_buffer_check_finite(&vertices, "vertices", 3) < 0 || sn_buffer_read_ints(objects[1], "tets", -1, 4, &tets) < 0 ||
-        sn_buffer_read_ints(objects[2], "binding", -1, 1, &binding) < 0 ||
-        sn_buffer_read_doubles(objects[3], "weights", binding.rows, 4, &weights) < 0 ||
-        sn_buffer_check_finite(&weights, "weights", 4) < 0) {
-        goto done;
-    }
     self = (Cage *)sn_type_new((PyTypeObject *)type);
-    if (self != NULL && sn_errors_check(copy_arrays(&context, &vertices, &tets, &binding, &weights, self), &context) < 0) {
+    if (self != NULL && sn_errors_check(copy_arrays(&context, arrays, self), &context) < 0) {
         Py_CLEAR(self);
     }
-done:
-    sn_buffer_close(&vertices);
-    sn_buffer_close(&tets);
-    sn_buffer_close(&binding);
-    sn_buffer_close(&weights);
+    sn_arrays_close(ARRAYS, arrays);
     return (PyObject *)self;
 }
 
@@ -122,118 +120,101 @@ done:
 static PyObject *cage_read(PyObject *object, PyObject *arguments)
 {
     Cage *self = (Cage *)object;
-    PyObject *objects[4], *result = NULL;
-    SnBuffer vertices = {0}, tets = {0}, binding = {0}, weights = {0};
-    Py_ssize_t bound = (Py_ssize_t)self->embedding.vertex_count;
-    if (!PyArg_ParseTuple(arguments, "OOOO:read", &objects[0], &objects[1], &objects[2], &objects[3])) {
+    SnArray arrays[ARRAYS];
+    size_t bound = self->embedding.vertex_count;
+    list_arrays((Py_ssize_t)self->mesh.vertex_count, (Py_ssize_t)self->mesh.tet_count, (Py_ssize_t)bound, SN_ARRAY_WRITE, arrays);
+    if (!PyArg_ParseTuple(arguments, "OOOO:read", &arrays[VERTICES].object, &arrays[TETS].object, &arrays[BINDING].object,
+                          &arrays[WEIGHTS].object) ||
+        sn_arrays_open(ARRAYS, arrays) < 0) {
         return NULL;
     }
-    if (sn_buffer_write_doubles(objects[0], "vertices", (Py_ssize_t)self->mesh.vertex_count, 3, &vertices) == 0 &&
-        sn_buffer_write_ints(objects[1], "tets", (Py_ssize_t)self->mesh.tet_count, 4, &tets) == 0 &&
-        sn_buffer_write_ints(objects[2], "binding", bound, 1, &binding) == 0 &&
-        sn_buffer_write_doubles(objects[3], "weights", bound, 4, &weights) == 0) {
-        memcpy(vertices.view.buf, self->mesh.positions, (size_t)vertices.view.len);
-        memcpy(tets.view.buf, self->mesh.tets, (size_t)tets.view.len);
-        memcpy(binding.view.buf, self->embedding.tets, (size_t)binding.view.len);
-        memcpy(weights.view.buf, self->embedding.weights, (size_t)weights.view.len);
-        result = Py_None;
-        Py_INCREF(result);
-    }
-    sn_buffer_close(&vertices);
-    sn_buffer_close(&tets);
-    sn_buffer_close(&binding);
-    sn_buffer_close(&weights);
-    return result;
+    memcpy(arrays[VERTICES].data, self->mesh.positions, 3 * self->mesh.vertex_count * sizeof(double));
+    memcpy(arrays[TETS].data, self->mesh.tets, 4 * self->mesh.tet_count * sizeof(int32_t));
+    memcpy(arrays[BINDING].data, self->embedding.tets, bound * sizeof(int32_t));
+    memcpy(arrays[WEIGHTS].data, self->embedding.weights, 4 * bound * sizeof(double));
+    sn_arrays_close(ARRAYS, arrays);
+    Py_RETURN_NONE;
 }
 
 /* interpolate(cage_values, surface): surface = C cage_values. */
 static PyObject *cage_interpolate(PyObject *object, PyObject *arguments)
 {
     Cage *self = (Cage *)object;
-    PyObject *from_object, *to_object, *result = NULL;
-    SnBuffer from = {0}, to = {0};
-    if (!PyArg_ParseTuple(arguments, "OO:interpolate", &from_object, &to_object)) {
+    SnArray arrays[] = {{.name = "cage values", .kind = 'd', .columns = 3, .use = SN_ARRAY_READ_WITH_NAN},
+                        {.name = "surface", .kind = 'd', .columns = 3, .use = SN_ARRAY_WRITE}};
+    arrays[0].rows = (Py_ssize_t)self->mesh.vertex_count;
+    arrays[1].rows = (Py_ssize_t)self->embedding.vertex_count;
+    if (!PyArg_ParseTuple(arguments, "OO:interpolate", &arrays[0].object, &arrays[1].object) ||
+        sn_arrays_open(SN_COUNT(arrays), arrays) < 0) {
         return NULL;
     }
-    if (sn_buffer_read_doubles(from_object, "cage values", (Py_ssize_t)self->mesh.vertex_count, 3, &from) == 0 &&
-        sn_buffer_write_doubles(to_object, "surface", (Py_ssize_t)self->embedding.vertex_count, 3, &to) == 0) {
-        sn_embedding_apply(&self->embedding, &self->mesh, from.view.buf, to.view.buf);
-        result = Py_None;
-        Py_INCREF(result);
-    }
-    sn_buffer_close(&from);
-    sn_buffer_close(&to);
-    return result;
+    sn_embedding_apply(&self->embedding, &self->mesh, arrays[0].data, arrays[1].data);
+    sn_arrays_close(SN_COUNT(arrays), arrays);
+    Py_RETURN_NONE;
 }
 
 /* bind(cage_positions, points, binding, weights): what carries other points, with the cage in that pose. */
 static PyObject *cage_bind(PyObject *object, PyObject *arguments)
 {
     Cage *self = (Cage *)object;
-    PyObject *objects[4], *result = NULL;
-    SnBuffer pose = {0}, points = {0}, binding = {0}, weights = {0};
+    enum { POSE, POINTS, BOUND, SHARES, COUNT };
+    SnArray arrays[COUNT] = {{.name = "cage positions", .kind = 'd', .columns = 3},
+                             {.name = "points", .kind = 'd', .rows = -1, .columns = 3},
+                             {.name = "binding", .kind = 'i', .rows = -1, .columns = 1, .use = SN_ARRAY_WRITE},
+                             {.name = "weights", .kind = 'd', .rows = -1, .columns = 4, .use = SN_ARRAY_WRITE}};
     SnEmbedding embedding = {0};
     SnContext context;
+    SnStatus status = SN_OK;
     sn_context_init(&context);
-    if (!PyArg_ParseTuple(arguments, "OOOO:bind", &objects[0], &objects[1], &objects[2], &objects[3])) {
+    arrays[POSE].rows = (Py_ssize_t)self->mesh.vertex_count;
+    if (!PyArg_ParseTuple(arguments, "OOOO:bind", &arrays[POSE].object, &arrays[POINTS].object, &arrays[BOUND].object,
+                          &arrays[SHARES].object) ||
+        sn_arrays_open(COUNT, arrays) < 0) {
         return NULL;
     }
-    if (sn_buffer_read_doubles(objects[0], "cage positions", (Py_ssize_t)self->mesh.vertex_count, 3, &pose) == 0 &&
-        sn_buffer_read_doubles(objects[1], "points", -1, 3, &points) == 0 &&
-        sn_buffer_write_ints(objects[2], "binding", points.rows, 1, &binding) == 0 &&
-        sn_buffer_write_doubles(objects[3], "weights", points.rows, 4, &weights) == 0) {
-        SnStatus status;
+    size_t points = (size_t)arrays[POINTS].rows;
+    if (arrays[BOUND].rows != arrays[POINTS].rows || arrays[SHARES].rows != arrays[POINTS].rows) {
+        status = sn_context_fail(&context, SN_BAD_INPUT, "binding and weights have the wrong shape: give a row for each point.");
+    } else {
         Py_BEGIN_ALLOW_THREADS
-        status = sn_embedding_build_in_pose(&context, &self->mesh, pose.view.buf, (size_t)points.rows, points.view.buf, &embedding);
+        status = sn_embedding_build_in_pose(&context, &self->mesh, arrays[POSE].data, points, arrays[POINTS].data, &embedding);
         Py_END_ALLOW_THREADS
-        if (sn_errors_check(status, &context) == 0) {
-            memcpy(binding.view.buf, embedding.tets, (size_t)binding.view.len);
-            memcpy(weights.view.buf, embedding.weights, (size_t)weights.view.len);
-            result = Py_None;
-            Py_INCREF(result);
-        }
+    }
+    if (status == SN_OK) {
+        memcpy(arrays[BOUND].data, embedding.tets, points * sizeof(int32_t));
+        memcpy(arrays[SHARES].data, embedding.weights, 4 * points * sizeof(double));
     }
     sn_embedding_clear(&embedding);
-    sn_buffer_close(&pose);
-    sn_buffer_close(&points);
-    sn_buffer_close(&binding);
-    sn_buffer_close(&weights);
-    return result;
+    sn_arrays_close(COUNT, arrays);
+    return sn_errors_none(status, &context);
 }
 
 /* fill(rest, triangles, fill, thickness, monitor=None): how much of the body lies in each tet, and how thick it is there. */
 static PyObject *cage_fill(PyObject *object, PyObject *arguments)
 {
     Cage *self = (Cage *)object;
-    PyObject *objects[4], *monitor = Py_None, *result = NULL;
-    SnBuffer rest = {0}, triangles = {0}, fill = {0}, thickness = {0};
-    Py_ssize_t tets = (Py_ssize_t)self->mesh.tet_count;
+    Py_ssize_t tets = (Py_ssize_t)self->mesh.tet_count, bound = (Py_ssize_t)self->embedding.vertex_count;
+    SnArray arrays[] = {{.name = "rest", .kind = 'd', .rows = bound, .columns = 3, .use = SN_ARRAY_READ_WITH_NAN},
+                        {.name = "triangles", .kind = 'i', .rows = -1, .columns = 3},
+                        {.name = "fill", .kind = 'd', .rows = tets, .columns = 1, .use = SN_ARRAY_WRITE},
+                        {.name = "thickness", .kind = 'd', .rows = tets, .columns = 1, .use = SN_ARRAY_WRITE}};
+    PyObject *monitor = Py_None;
     SnContext own, *context;
-    if (!PyArg_ParseTuple(arguments, "OOOO|O:fill", &objects[0], &objects[1], &objects[2], &objects[3], &monitor)) {
+    SnStatus status;
+    if (!PyArg_ParseTuple(arguments, "OOOO|O:fill", &arrays[0].object, &arrays[1].object, &arrays[2].object, &arrays[3].object,
+                          &monitor) ||
+        (context = sn_monitor_context(monitor, &own)) == NULL || sn_arrays_open(SN_COUNT(arrays), arrays) < 0) {
         return NULL;
     }
-    context = sn_monitor_context(monitor, &own);
-    if (context != NULL && sn_buffer_read_doubles(objects[0], "rest", (Py_ssize_t)self->embedding.vertex_count, 3, &rest) == 0 &&
-        sn_buffer_read_ints(objects[1], "triangles", -1, 3, &triangles) == 0 &&
-        sn_buffer_write_doubles(objects[2], "fill", tets, 1, &fill) == 0 &&
-        sn_buffer_write_doubles(objects[3], "thickness", tets, 1, &thickness) == 0) {
-        SnTriMesh mesh = {(size_t)rest.rows, (size_t)triangles.rows, rest.view.buf, triangles.view.buf};
-        SnStatus status;
-        Py_BEGIN_ALLOW_THREADS
-        status = sn_tri_mesh_check(context, &mesh);
-        if (status == SN_OK) {
-            status = sn_fill_measure(context, &mesh, &self->mesh, &self->embedding, fill.view.buf, thickness.view.buf);
-        }
-        Py_END_ALLOW_THREADS
-        if (sn_errors_check(status, context) == 0) {
-            result = Py_NewRef(Py_None);
-        }
+    SnTriMesh mesh = {(size_t)arrays[0].rows, (size_t)arrays[1].rows, arrays[0].data, arrays[1].data};
+    Py_BEGIN_ALLOW_THREADS
+    status = sn_tri_mesh_check(context, &mesh); /* it names what is not finite */
+    if (status == SN_OK) {
+        status = sn_fill_measure(context, &mesh, &self->mesh, &self->embedding, arrays[2].data, arrays[3].data);
     }
-    sn_buffer_close(&rest);
-    sn_buffer_close(&triangles);
-    sn_buffer_close(&fill);
-    sn_buffer_close(&thickness);
-    return result;
+    Py_END_ALLOW_THREADS
+    sn_arrays_close(SN_COUNT(arrays), arrays);
+    return sn_errors_none(status, context);
 }
 
 static PyObject *cage_counts(PyObject *object, PyObject *unused)

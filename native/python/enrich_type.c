@@ -3,12 +3,11 @@
 
 #include "base/memory.h"
 #include "method/enrich/enrich.h"
-#include "python/buffers.h"
+#include "python/arrays.h"
 #include "python/errors.h"
+#include "python/options.h"
 
 #include <string.h>
-
-#define REGIONS 5 /* stiffness, damping, density, Keep Pose, bone */
 
 typedef struct Enrich {
     PyObject_HEAD
@@ -26,90 +25,88 @@ static void enrich_dealloc(PyObject *object)
     sn_type_free(object);
 }
 
-/* Opens an array of finite numbers; None leaves the pointer null. */
-static int open_optional(PyObject *object, const char *name, Py_ssize_t rows, Py_ssize_t columns, SnBuffer *buffer,
-                         const double **values)
-{
-    *values = NULL;
-    if (Py_IsNone(object)) {
-        return 0;
-    }
-    if (sn_buffer_read_doubles(object, name, rows, columns, buffer) < 0 ||
-        sn_buffer_check_finite(buffer, name, columns) < 0) {
-        return -1;
-    }
-    *values = buffer->view.buf;
-    return 0;
-}
+#define OPTION(name, kind, choose) {#name, kind, offsetof(SnEnrichSettings, name), choose}
+static const SnOption OPTIONS[] = {
+    OPTION(jiggle, SN_OPTION_DOUBLE, NULL),
+    OPTION(settle, SN_OPTION_DOUBLE, NULL),
+    OPTION(young, SN_OPTION_DOUBLE, NULL),
+    OPTION(poisson, SN_OPTION_DOUBLE, NULL),
+    OPTION(density, SN_OPTION_DOUBLE, NULL),
+    OPTION(damping_mass, SN_OPTION_DOUBLE, NULL),
+    OPTION(damping_stiffness, SN_OPTION_DOUBLE, NULL),
+    OPTION(keep_pose, SN_OPTION_DOUBLE, NULL),
+    OPTION(balance, SN_OPTION_DOUBLE, NULL),
+    OPTION(transition, SN_OPTION_DOUBLE, NULL),
+    OPTION(gravity, SN_OPTION_VECTOR, NULL),
+    OPTION(interval, SN_OPTION_DOUBLE, NULL),
+    OPTION(size, SN_OPTION_DOUBLE, NULL),
+    OPTION(substeps, SN_OPTION_INT, NULL),
+    OPTION(newton_rounds, SN_OPTION_INT, NULL),
+    OPTION(tolerance, SN_OPTION_DOUBLE, NULL),
+    OPTION(scheme, SN_OPTION_NAME, sn_scheme_choose),
+    OPTION(energy, SN_OPTION_NAME, sn_energy_choose),
+    OPTION(animated, SN_OPTION_BOOL, NULL),
+    OPTION(stiffness_painted, SN_OPTION_DOUBLE, NULL),
+    OPTION(damping_painted, SN_OPTION_DOUBLE, NULL),
+    OPTION(density_painted, SN_OPTION_DOUBLE, NULL),
+    OPTION(keep_pose_painted, SN_OPTION_DOUBLE, NULL),
+};
 
+/* Enrich(cage, areas, settings, paint, monitor=None) */
 static PyObject *enrich_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
 {
-    static char *names[] = {"cage",     "areas",     "follow",  "jiggle",        "settle",  "young",
-                            "poisson",  "density",   "damping_mass", "damping_stiffness", "keep_pose", "balance", "transition",
-                            "gravity",  "interval",  "size",    "substeps",      "newton_rounds", "scheme",
-                            "energy",   "monitor",   "cage_follow", "regions",   "painted", "animated", "averages", "fill", "thickness", NULL};
-    PyObject *cage, *area_object, *follow_object, *monitor = Py_None, *cage_follow = Py_None, *averages = Py_None, *fill_object = Py_None, *thickness_object = Py_None;
-    PyObject *regions[REGIONS] = {Py_None, Py_None, Py_None, Py_None, Py_None};
-    const char *scheme_name = "tr_bdf2", *energy_name = "neo_hookean";
+    static char *names[] = {"cage", "areas", "settings", "paint", "monitor", NULL};
+    enum { FOLLOW, CAGE_FOLLOW, STIFFNESS, DAMPING, DENSITY, KEEP_POSE, BONE, AVERAGES, FILL, THICKNESS, AREAS, ARRAYS };
+    SnArray a[ARRAYS] = {
+        [FOLLOW] = {.name = "follow"},
+        [CAGE_FOLLOW] = {.name = "cage_follow", .use = SN_ARRAY_READ_WITH_NAN, .is_optional = 1}, /* NaN: the surface decides */
+        [STIFFNESS] = {.name = "stiffness", .is_optional = 1},
+        [DAMPING] = {.name = "damping", .is_optional = 1},
+        [DENSITY] = {.name = "density", .is_optional = 1},
+        [KEEP_POSE] = {.name = "keep_pose", .is_optional = 1},
+        [BONE] = {.name = "bone", .is_optional = 1},
+        [AVERAGES] = {.name = "averages", .is_optional = 1},
+        [FILL] = {.name = "fill", .is_optional = 1},
+        [THICKNESS] = {.name = "thickness", .is_optional = 1},
+        [AREAS] = {.name = "areas"},
+    };
+    PyObject *cage, *settings, *painted, *monitor = Py_None;
     SnEnrichSettings s = sn_enrich_settings_default();
-    SnBuffer areas = {0}, follow = {0}, inside = {0}, painted[REGIONS] = {0}, averaged = {0}, fill = {0}, thickness = {0};
-    SnEnrichPaint paint = {0};
     SnContext own, *context;
     Enrich *self = NULL;
-    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "OOO|$dddddddddd(ddd)ddiissOO(OOOOO)(dddd)pOOO:Enrich", names, &cage, &area_object,
-                                     &follow_object, &s.jiggle, &s.settle, &s.young, &s.poisson, &s.density, &s.damping_mass,
-                                     &s.damping_stiffness, &s.keep_pose, &s.balance, &s.transition, &s.gravity[0], &s.gravity[1], &s.gravity[2],
-                                     &s.interval, &s.size, &s.substeps, &s.newton_rounds, &scheme_name, &energy_name, &monitor, &cage_follow,
-                                     &regions[0], &regions[1], &regions[2], &regions[3], &regions[4], &s.stiffness_painted,
-                                     &s.damping_painted, &s.density_painted, &s.keep_pose_painted, &s.animated, &averages, &fill_object, &thickness_object)) {
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "OOOO|O:Enrich", names, &cage, &a[AREAS].object, &settings, &painted,
+                                     &monitor) ||
+        (context = sn_monitor_context(monitor, &own)) == NULL || sn_cage_type_check(cage) < 0 ||
+        sn_options_read(settings, "Enrich", SN_COUNT(OPTIONS), OPTIONS, &s) < 0 ||
+        sn_arrays_from_dict(painted, "The paint of Enrich", AREAS, a) < 0) {
         return NULL;
     }
-    context = sn_monitor_context(monitor, &own);
-    s.energy = sn_energy_by_name(energy_name);
-    if (context == NULL || s.energy == NULL || sn_scheme_by_name(scheme_name, &s.scheme) < 0 || sn_cage_type_check(cage) < 0) {
-        return NULL;
-    }
+    const SnTetMesh *mesh = sn_cage_type_mesh(cage);
     const SnEmbedding *embedding = sn_cage_type_embedding(cage);
-    if (sn_buffer_read_doubles(area_object, "areas", (Py_ssize_t)embedding->vertex_count, 1, &areas) < 0 ||
-        sn_buffer_read_doubles(follow_object, "follow", (Py_ssize_t)embedding->vertex_count, 1, &follow) < 0 ||
-        sn_buffer_check_finite(&follow, "the follow weights", 1) < 0) {
-        goto done;
+    for (int k = 0; k < ARRAYS; k++) {
+        a[k].kind = k == AVERAGES ? 'i' : 'd';
+        a[k].columns = 1;
+        a[k].rows = k == CAGE_FOLLOW || k == AVERAGES ? (Py_ssize_t)mesh->vertex_count
+                    : k == FILL || k == THICKNESS     ? (Py_ssize_t)mesh->tet_count
+                                                      : (Py_ssize_t)embedding->vertex_count;
     }
-    const double **places[REGIONS] = {&paint.stiffness, &paint.damping, &paint.density, &paint.keep_pose, &paint.bone};
-    for (int k = 0; k < REGIONS; k++) {
-        if (open_optional(regions[k], "a painted region", (Py_ssize_t)embedding->vertex_count, 1, &painted[k], places[k]) < 0) {
-            goto done;
-        }
+    if (sn_arrays_open(ARRAYS, a) < 0) {
+        return NULL;
     }
-    if (!Py_IsNone(cage_follow)) {
-        Py_ssize_t vertices = (Py_ssize_t)sn_cage_type_mesh(cage)->vertex_count;
-        if (sn_buffer_read_doubles(cage_follow, "cage_follow", vertices, 1, &inside) < 0) { /* NaN: the surface decides */
-            goto done;
-        }
-        paint.cage_follow = inside.view.buf;
-    }
-    if (!Py_IsNone(averages)) {
-        if (sn_buffer_read_ints(averages, "averages", (Py_ssize_t)sn_cage_type_mesh(cage)->vertex_count, 1, &averaged) < 0) {
-            goto done;
-        }
-        paint.averages = averaged.view.buf;
-    }
-    paint.follow = follow.view.buf;
-    SnBody body = {.cage = sn_cage_type_mesh(cage), .embedding = embedding, .areas = areas.view.buf};
-    Py_ssize_t tets = (Py_ssize_t)body.cage->tet_count;
-    if (open_optional(fill_object, "fill", tets, 1, &fill, &body.fill) < 0 ||
-        open_optional(thickness_object, "thickness", tets, 1, &thickness, &body.thickness) < 0) {
-        goto done;
-    }
+    SnBody body = {mesh, embedding, a[AREAS].data, a[FILL].data, a[THICKNESS].data};
+    SnEnrichPaint paint = {.follow = a[FOLLOW].data,
+                           .cage_follow = a[CAGE_FOLLOW].data,
+                           .stiffness = a[STIFFNESS].data,
+                           .damping = a[DAMPING].data,
+                           .density = a[DENSITY].data,
+                           .keep_pose = a[KEEP_POSE].data,
+                           .bone = a[BONE].data,
+                           .averages = a[AVERAGES].data};
     if ((body.fill == NULL) != (body.thickness == NULL)) {
         PyErr_SetString(PyExc_TypeError, "fill and thickness come together");
-        goto done;
-    }
-    self = (Enrich *)sn_type_new(type);
-    if (self != NULL) {
+    } else if ((self = (Enrich *)sn_type_new(type)) != NULL) {
         SnStatus status;
-        Py_INCREF(cage);
-        self->cage = cage;
+        self->cage = Py_NewRef(cage);
         self->interval = s.interval;
         self->animated = s.animated;
         Py_BEGIN_ALLOW_THREADS
@@ -119,113 +116,92 @@ static PyObject *enrich_new(PyTypeObject *type, PyObject *arguments, PyObject *k
             Py_CLEAR(self);
         }
     }
-done:
-    sn_buffer_close(&areas);
-    sn_buffer_close(&follow);
-    sn_buffer_close(&inside);
-    sn_buffer_close(&averaged);
-    sn_buffer_close(&fill);
-    sn_buffer_close(&thickness);
-    for (int k = 0; k < REGIONS; k++) {
-        sn_buffer_close(&painted[k]);
-    }
+    sn_arrays_close(ARRAYS, a);
     return (PyObject *)self;
 }
 
-/* advance(before, begin, end, after, positions, velocities, acceleration=None) ->
+/* advance(before, begin, end, after, positions, velocities, acceleration=None, monitor=None) ->
    (rounds, unconverged, fallbacks, inverted, repaired) */
 static PyObject *enrich_advance(PyObject *object, PyObject *arguments)
 {
     Enrich *self = (Enrich *)object;
-    PyObject *frames[4], *position_object, *velocity_object, *pushed = Py_None, *result = NULL;
-    SnBuffer buffers[4] = {0}, positions = {0}, velocities = {0}, push = {0};
-    const double *acceleration;
+    enum { BEFORE, BEGIN, END, AFTER, POSITIONS, VELOCITIES, ACCELERATION, ARRAYS };
     Py_ssize_t vertices = (Py_ssize_t)sn_cage_type_mesh(self->cage)->vertex_count;
-    SnInputCurve curve = {.vertex_count = (size_t)vertices, .interval = self->interval};
+    SnArray a[ARRAYS] = {
+        [BEFORE] = {.name = "before", .is_optional = 1},
+        [BEGIN] = {.name = "begin"},
+        [END] = {.name = "end"},
+        [AFTER] = {.name = "after", .is_optional = 1},
+        [POSITIONS] = {.name = "positions", .use = SN_ARRAY_WRITE},
+        [VELOCITIES] = {.name = "velocities", .use = SN_ARRAY_WRITE},
+        [ACCELERATION] = {.name = "acceleration", .is_optional = 1},
+    };
+    PyObject *monitor = Py_None;
     SnStepReport report = {0};
-    SnContext context;
-    sn_context_init(&context);
-    if (!PyArg_ParseTuple(arguments, "OOOOOO|O:advance", &frames[0], &frames[1], &frames[2], &frames[3], &position_object,
-                          &velocity_object, &pushed)) {
+    SnContext own, *context;
+    SnStatus status;
+    size_t inverted = 0, repaired = 0;
+    double smallest;
+    for (int k = 0; k < ARRAYS; k++) {
+        a[k].kind = 'd';
+        a[k].rows = vertices;
+        a[k].columns = 3;
+    }
+    if (!PyArg_ParseTuple(arguments, "OOOOOO|OO:advance", &a[BEFORE].object, &a[BEGIN].object, &a[END].object, &a[AFTER].object,
+                          &a[POSITIONS].object, &a[VELOCITIES].object, &a[ACCELERATION].object, &monitor) ||
+        (context = sn_monitor_context(monitor, &own)) == NULL || sn_arrays_open(ARRAYS, a) < 0) {
         return NULL;
     }
-    if (open_optional(frames[0], "before", vertices, 3, &buffers[0], &curve.before) == 0 &&
-        open_optional(frames[1], "begin", vertices, 3, &buffers[1], &curve.begin) == 0 &&
-        open_optional(frames[2], "end", vertices, 3, &buffers[2], &curve.end) == 0 &&
-        open_optional(frames[3], "after", vertices, 3, &buffers[3], &curve.after) == 0 &&
-        open_optional(pushed, "acceleration", vertices, 3, &push, &acceleration) == 0 &&
-        sn_buffer_write_doubles(position_object, "positions", vertices, 3, &positions) == 0 &&
-        sn_buffer_write_doubles(velocity_object, "velocities", vertices, 3, &velocities) == 0) {
-        if (curve.begin == NULL || curve.end == NULL) {
-            PyErr_SetString(PyExc_TypeError, "begin and end must be arrays");
-        } else {
-            SnState state = {positions.view.buf, velocities.view.buf};
-            size_t inverted = 0, repaired = 0;
-            double smallest;
-            SnStatus status;
-            Py_BEGIN_ALLOW_THREADS
-            sn_enrich_push(self->enrich, acceleration);
-            status = sn_enrich_advance(&context, self->enrich, &curve, &state, &report, &repaired);
-            inverted = sn_tet_elements_inverted(sn_enrich_world(self->enrich)->elements, state.positions, &smallest);
-            Py_END_ALLOW_THREADS
-            if (sn_errors_check(status, &context) == 0) {
-                result = Py_BuildValue("iiinn", report.rounds, report.unconverged, report.fallbacks, (Py_ssize_t)inverted,
-                                       (Py_ssize_t)repaired);
-            }
-        }
+    SnInputCurve curve = {(size_t)vertices, a[BEFORE].data, a[BEGIN].data, a[END].data, a[AFTER].data, self->interval};
+    SnState state = {a[POSITIONS].data, a[VELOCITIES].data};
+    Py_BEGIN_ALLOW_THREADS
+    sn_enrich_push(self->enrich, a[ACCELERATION].data);
+    status = sn_enrich_advance(context, self->enrich, &curve, &state, &report, &repaired);
+    inverted = sn_tet_elements_inverted(sn_enrich_world(self->enrich)->elements, state.positions, &smallest);
+    Py_END_ALLOW_THREADS
+    sn_arrays_close(ARRAYS, a);
+    if (sn_errors_check(status, context) < 0) {
+        return NULL;
     }
-    for (int k = 0; k < 4; k++) {
-        sn_buffer_close(&buffers[k]);
-    }
-    sn_buffer_close(&push);
-    sn_buffer_close(&positions);
-    sn_buffer_close(&velocities);
-    return result;
+    return Py_BuildValue("iiinn", report.rounds, report.unconverged, report.fallbacks, (Py_ssize_t)inverted, (Py_ssize_t)repaired);
 }
 
 /* follow(begin, end): animated weights of the surface vertices for the next interval. */
 static PyObject *enrich_follow(PyObject *object, PyObject *arguments)
 {
     Enrich *self = (Enrich *)object;
-    PyObject *begin_object, *end_object, *result = NULL;
-    SnBuffer begin = {0}, end = {0};
-    Py_ssize_t vertices = (Py_ssize_t)sn_cage_type_embedding(self->cage)->vertex_count;
+    Py_ssize_t count = (Py_ssize_t)sn_cage_type_embedding(self->cage)->vertex_count;
+    SnArray arrays[] = {{.name = "begin", .kind = 'd', .rows = count, .columns = 1},
+                        {.name = "end", .kind = 'd', .rows = count, .columns = 1}};
     SnContext context;
+    SnStatus status;
     sn_context_init(&context);
-    if (!PyArg_ParseTuple(arguments, "OO:follow", &begin_object, &end_object)) {
-        return NULL;
-    }
     if (!self->animated) {
         PyErr_SetString(PyExc_TypeError, "the weights of this simulation are not animated");
         return NULL;
     }
-    if (sn_buffer_read_doubles(begin_object, "begin", vertices, 1, &begin) == 0 &&
-        sn_buffer_check_finite(&begin, "the follow weights", 1) == 0 &&
-        sn_buffer_read_doubles(end_object, "end", vertices, 1, &end) == 0 &&
-        sn_buffer_check_finite(&end, "the follow weights", 1) == 0) {
-        SnStatus status;
-        Py_BEGIN_ALLOW_THREADS
-        status = sn_enrich_follow(&context, self->enrich, begin.view.buf, end.view.buf);
-        Py_END_ALLOW_THREADS
-        if (sn_errors_check(status, &context) == 0) {
-            result = Py_NewRef(Py_None);
-        }
+    if (!PyArg_ParseTuple(arguments, "OO:follow", &arrays[0].object, &arrays[1].object) ||
+        sn_arrays_open(SN_COUNT(arrays), arrays) < 0) {
+        return NULL;
     }
-    sn_buffer_close(&begin);
-    sn_buffer_close(&end);
-    return result;
+    Py_BEGIN_ALLOW_THREADS
+    status = sn_enrich_follow(&context, self->enrich, arrays[0].data, arrays[1].data);
+    Py_END_ALLOW_THREADS
+    sn_arrays_close(SN_COUNT(arrays), arrays);
+    return sn_errors_none(status, &context);
 }
 
 /* cage_weights(out): the weight of every cage vertex. */
 static PyObject *enrich_cage_weights(PyObject *object, PyObject *out)
 {
     Enrich *self = (Enrich *)object;
-    SnBuffer weights = {0};
-    if (sn_buffer_write_doubles(out, "weights", (Py_ssize_t)sn_cage_type_mesh(self->cage)->vertex_count, 1, &weights) < 0) {
+    SnArray weights = {.name = "weights", .kind = 'd', .columns = 1, .use = SN_ARRAY_WRITE, .object = out};
+    weights.rows = (Py_ssize_t)sn_cage_type_mesh(self->cage)->vertex_count;
+    if (sn_arrays_open(1, &weights) < 0) {
         return NULL;
     }
-    memcpy(weights.view.buf, sn_enrich_cage_weights(self->enrich), (size_t)weights.view.len);
-    sn_buffer_close(&weights);
+    memcpy(weights.data, sn_enrich_cage_weights(self->enrich), (size_t)weights.rows * sizeof(double));
+    sn_arrays_close(1, &weights);
     Py_RETURN_NONE;
 }
 
@@ -242,7 +218,7 @@ int sn_enrich_type_add(PyObject *module)
 {
     static PyMethodDef methods[] = {
         {"advance", enrich_advance, METH_VARARGS,
-         "advance(before, begin, end, after, positions, velocities, acceleration=None) -> (rounds, unconverged, fallbacks, inverted, "
+         "advance(before, begin, end, after, positions, velocities, acceleration=None, monitor=None) -> (rounds, unconverged, fallbacks, inverted, "
          "repaired): one interval, in place."},
         {"follow", enrich_follow, METH_VARARGS, "follow(begin, end): animated weights of the surface vertices for the next interval."},
         {"cage_weights", enrich_cage_weights, METH_O, "cage_weights(out): the weight of every cage vertex."},
@@ -250,7 +226,7 @@ int sn_enrich_type_add(PyObject *module)
         {NULL, NULL, 0, NULL},
     };
     static PyType_Slot slots[] = {
-        {Py_tp_doc, "Enrich(cage, areas, follow, *, ...): the constrained simulation of a fitted cage."},
+        {Py_tp_doc, "Enrich(cage, areas, settings, paint, monitor=None): the constrained simulation of a fitted cage."},
         {Py_tp_new, enrich_new},
         {Py_tp_dealloc, enrich_dealloc},
         {Py_tp_methods, methods},
@@ -258,5 +234,5 @@ int sn_enrich_type_add(PyObject *module)
     };
     static PyType_Spec spec = {"sinew._native.Enrich", sizeof(Enrich), 0, Py_TPFLAGS_DEFAULT, slots};
     PyObject *type = PyType_FromSpec(&spec);
-    return type == NULL ? -1 : PyModule_AddObjectRef(module, "Enrich", type);
+    return type == NULL || sn_options_add(type, SN_COUNT(OPTIONS), OPTIONS) < 0 ? -1 : PyModule_AddObjectRef(module, "Enrich", type);
 }

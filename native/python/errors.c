@@ -48,3 +48,8 @@ int sn_errors_check(SnStatus status, const SnContext *context)
     PyErr_SetString(class_of(status), context->message);
     return -1;
 }
+
+PyObject *sn_errors_none(SnStatus status, const SnContext *context)
+{
+    return sn_errors_check(status, context) < 0 ? NULL : Py_NewRef(Py_None);
+}

@@ -17,4 +17,7 @@ void sn_errors_set(SnStatus status, const char *format, ...);
 /* 0 for SN_OK; otherwise sets the exception with the context's sentence and returns -1. */
 int sn_errors_check(SnStatus status, const SnContext *context);
 
+/* None for SN_OK; otherwise null, with that exception. */
+PyObject *sn_errors_none(SnStatus status, const SnContext *context);
+
 #endif

@@ -8,31 +8,32 @@
 #include "mesh/detail.h"
 #include "mesh/mend.h"
 #include "mesh/tri_mesh.h"
-#include "python/buffers.h"
+#include "python/arrays.h"
 #include "python/errors.h"
 #include "python/types.h"
 
 #include <math.h>
 #include <string.h>
 
-const SnEnergy *sn_energy_by_name(const char *name)
+int sn_energy_choose(const char *name, void *field)
 {
     static const SnEnergy *const energies[] = {&sn_energy_neo_hookean, &sn_energy_stvk};
-    for (size_t k = 0; k < sizeof energies / sizeof *energies; k++) {
+    for (size_t k = 0; k < SN_COUNT(energies); k++) {
         if (strcmp(energies[k]->name, name) == 0) {
-            return energies[k];
+            *(const SnEnergy **)field = energies[k];
+            return 0;
         }
     }
     sn_errors_set(SN_BAD_INPUT, "There is no energy \"%s\": use neo_hookean or stvk.", name);
-    return NULL;
+    return -1;
 }
 
-int sn_scheme_by_name(const char *name, SnScheme *scheme)
+int sn_scheme_choose(const char *name, void *field)
 {
     if (strcmp(name, "tr_bdf2") == 0) {
-        *scheme = SN_SCHEME_TR_BDF2;
+        *(SnScheme *)field = SN_SCHEME_TR_BDF2;
     } else if (strcmp(name, "implicit_euler") == 0) {
-        *scheme = SN_SCHEME_IMPLICIT_EULER;
+        *(SnScheme *)field = SN_SCHEME_IMPLICIT_EULER;
     } else {
         sn_errors_set(SN_BAD_INPUT, "There is no scheme \"%s\": use tr_bdf2 or implicit_euler.", name);
         return -1;
@@ -43,70 +44,72 @@ int sn_scheme_by_name(const char *name, SnScheme *scheme)
 /* vertex_areas(positions, triangles, areas) -> size of the mesh */
 PyObject *sn_function_vertex_areas(PyObject *module, PyObject *arguments)
 {
-    PyObject *objects[3], *result = NULL;
-    SnBuffer positions = {0}, triangles = {0}, areas = {0};
+    SnArray arrays[] = {{.name = "positions", .kind = 'd', .rows = -1, .columns = 3, .use = SN_ARRAY_READ_WITH_NAN},
+                        {.name = "triangles", .kind = 'i', .rows = -1, .columns = 3},
+                        {.name = "areas", .kind = 'd', .rows = -1, .columns = 1, .use = SN_ARRAY_WRITE}};
     SnContext context;
+    double size = 0.0;
     (void)module;
     sn_context_init(&context);
-    if (!PyArg_ParseTuple(arguments, "OOO:vertex_areas", &objects[0], &objects[1], &objects[2])) {
+    if (!PyArg_ParseTuple(arguments, "OOO:vertex_areas", &arrays[0].object, &arrays[1].object, &arrays[2].object) ||
+        sn_arrays_open(SN_COUNT(arrays), arrays) < 0) {
         return NULL;
     }
-    if (sn_buffer_read_doubles(objects[0], "positions", -1, 3, &positions) == 0 &&
-        sn_buffer_read_ints(objects[1], "triangles", -1, 3, &triangles) == 0 &&
-        sn_buffer_write_doubles(objects[2], "areas", positions.rows, 1, &areas) == 0) {
-        SnTriMesh mesh = {(size_t)positions.rows, (size_t)triangles.rows, positions.view.buf, triangles.view.buf};
-        SnStatus status = sn_tri_mesh_check(&context, &mesh);
-        if (status == SN_OK) {
-            status = sn_tri_mesh_vertex_areas(&context, &mesh, areas.view.buf);
-        }
-        if (sn_errors_check(status, &context) == 0) {
-            result = PyFloat_FromDouble(sn_tri_mesh_size(&mesh));
-        }
+    SnTriMesh mesh = {(size_t)arrays[0].rows, (size_t)arrays[1].rows, arrays[0].data, arrays[1].data};
+    SnStatus status = sn_tri_mesh_check(&context, &mesh); /* it names what is not finite */
+    if (arrays[2].rows != arrays[0].rows) {
+        status = sn_context_fail(&context, SN_BAD_INPUT, "areas has the wrong shape: give one for each vertex.");
     }
-    sn_buffer_close(&positions);
-    sn_buffer_close(&triangles);
-    sn_buffer_close(&areas);
-    return result;
+    if (status == SN_OK) {
+        status = sn_tri_mesh_vertex_areas(&context, &mesh, arrays[2].data);
+        size = sn_tri_mesh_size(&mesh);
+    }
+    sn_arrays_close(SN_COUNT(arrays), arrays);
+    return sn_errors_check(status, &context) < 0 ? NULL : PyFloat_FromDouble(size);
+}
+
+static int choose_interpolation(const char *name, SnInterpolation *interpolation)
+{
+    if (strcmp(name, "phong") != 0 && strcmp(name, "linear") != 0) {
+        sn_errors_set(SN_BAD_INPUT, "There is no interpolation \"%s\": use linear or phong.", name);
+        return -1;
+    }
+    *interpolation = strcmp(name, "phong") == 0 ? SN_INTERPOLATION_PHONG : SN_INTERPOLATION_LINEAR;
+    return 0;
 }
 
 /* apply_detail(cage, fitted, simulated, input or None, interpolation, result) */
 PyObject *sn_function_apply_detail(PyObject *module, PyObject *arguments)
 {
-    PyObject *cage, *objects[4], *result = NULL;
-    const char *interpolation;
-    SnBuffer fitted = {0}, simulated = {0}, input = {0}, out = {0};
+    SnArray arrays[] = {{.name = "fitted", .kind = 'd', .columns = 3},
+                        {.name = "simulated", .kind = 'd', .columns = 3},
+                        {.name = "input", .kind = 'd', .columns = 3, .is_optional = 1},
+                        {.name = "result", .kind = 'd', .columns = 3, .use = SN_ARRAY_WRITE}};
+    PyObject *cage;
+    const char *name;
+    SnInterpolation interpolation;
     SnContext context;
+    SnStatus status;
     (void)module;
     sn_context_init(&context);
-    if (!PyArg_ParseTuple(arguments, "OOOOsO:apply_detail", &cage, &objects[0], &objects[1], &objects[2], &interpolation,
-                          &objects[3]) ||
-        sn_cage_type_check(cage) < 0) {
+    if (!PyArg_ParseTuple(arguments, "OOOOsO:apply_detail", &cage, &arrays[0].object, &arrays[1].object, &arrays[2].object, &name,
+                          &arrays[3].object) ||
+        sn_cage_type_check(cage) < 0 || choose_interpolation(name, &interpolation) < 0) {
         return NULL;
     }
     const SnTetMesh *mesh = sn_cage_type_mesh(cage);
     const SnEmbedding *embedding = sn_cage_type_embedding(cage);
-    Py_ssize_t vertices = (Py_ssize_t)mesh->vertex_count, surface = (Py_ssize_t)embedding->vertex_count;
-    if (sn_buffer_read_doubles(objects[0], "fitted", vertices, 3, &fitted) == 0 &&
-        sn_buffer_read_doubles(objects[1], "simulated", vertices, 3, &simulated) == 0 &&
-        (Py_IsNone(objects[2]) || sn_buffer_read_doubles(objects[2], "input", surface, 3, &input) == 0) &&
-        sn_buffer_write_doubles(objects[3], "result", surface, 3, &out) == 0) {
-        SnStatus status;
-        Py_BEGIN_ALLOW_THREADS
-        status = sn_detail_apply(&context, mesh, embedding, fitted.view.buf, simulated.view.buf,
-                                 input.open ? input.view.buf : NULL,
-                                 strcmp(interpolation, "phong") == 0 ? SN_INTERPOLATION_PHONG : SN_INTERPOLATION_LINEAR,
-                                 out.view.buf);
-        Py_END_ALLOW_THREADS
-        if (sn_errors_check(status, &context) == 0) {
-            result = Py_None;
-            Py_INCREF(result);
-        }
+    arrays[0].rows = arrays[1].rows = (Py_ssize_t)mesh->vertex_count;
+    arrays[2].rows = arrays[3].rows = (Py_ssize_t)embedding->vertex_count;
+    if (sn_arrays_open(SN_COUNT(arrays), arrays) < 0) {
+        return NULL;
     }
-    sn_buffer_close(&fitted);
-    sn_buffer_close(&simulated);
-    sn_buffer_close(&input);
-    sn_buffer_close(&out);
-    return result;
+    Py_BEGIN_ALLOW_THREADS
+    status = sn_detail_apply(&context, mesh, embedding, arrays[0].data, arrays[1].data, arrays[2].data, interpolation,
+                             arrays[3].data);
+    Py_END_ALLOW_THREADS
+    sn_arrays_close(SN_COUNT(arrays), arrays);
+    return sn_errors_none(status, &context);
 }
 
 /* weights: on entry what is known of the cage's own vertices, NaN where nothing is. */
@@ -139,67 +142,61 @@ cleanup:
 /* spread_weights(cage, areas, weights, inside) */
 PyObject *sn_function_spread_weights(PyObject *module, PyObject *arguments)
 {
-    PyObject *cage, *objects[3], *result = NULL;
-    SnBuffer areas = {0}, weights = {0}, out = {0};
+    SnArray arrays[] = {{.name = "areas", .kind = 'd', .columns = 1},
+                        {.name = "weights", .kind = 'd', .columns = 1, .use = SN_ARRAY_READ_WITH_NAN},
+                        {.name = "result", .kind = 'd', .columns = 1, .use = SN_ARRAY_WRITE}};
+    PyObject *cage;
     SnContext context;
+    SnStatus status;
     (void)module;
     sn_context_init(&context);
-    if (!PyArg_ParseTuple(arguments, "OOOO:spread_weights", &cage, &objects[0], &objects[1], &objects[2]) ||
+    if (!PyArg_ParseTuple(arguments, "OOOO:spread_weights", &cage, &arrays[0].object, &arrays[1].object, &arrays[2].object) ||
         sn_cage_type_check(cage) < 0) {
         return NULL;
     }
     const SnTetMesh *mesh = sn_cage_type_mesh(cage);
     const SnEmbedding *embedding = sn_cage_type_embedding(cage);
-    Py_ssize_t surface = (Py_ssize_t)embedding->vertex_count;
-    if (sn_buffer_read_doubles(objects[0], "areas", surface, 1, &areas) == 0 &&
-        sn_buffer_read_doubles(objects[1], "weights", surface, 1, &weights) == 0 &&
-        sn_buffer_write_doubles(objects[2], "result", (Py_ssize_t)mesh->vertex_count, 1, &out) == 0) {
-        SnStatus status;
-        Py_BEGIN_ALLOW_THREADS
-        status = spread_over_cage(&context, mesh, embedding, areas.view.buf, weights.view.buf, out.view.buf);
-        Py_END_ALLOW_THREADS
-        if (sn_errors_check(status, &context) == 0) {
-            result = Py_None;
-            Py_INCREF(result);
-        }
+    arrays[0].rows = arrays[1].rows = (Py_ssize_t)embedding->vertex_count;
+    arrays[2].rows = (Py_ssize_t)mesh->vertex_count;
+    if (sn_arrays_open(SN_COUNT(arrays), arrays) < 0) {
+        return NULL;
     }
-    sn_buffer_close(&areas);
-    sn_buffer_close(&weights);
-    sn_buffer_close(&out);
-    return result;
+    Py_BEGIN_ALLOW_THREADS
+    status = spread_over_cage(&context, mesh, embedding, arrays[0].data, arrays[1].data, arrays[2].data);
+    Py_END_ALLOW_THREADS
+    sn_arrays_close(SN_COUNT(arrays), arrays);
+    return sn_errors_none(status, &context);
 }
 
 /* mend_tets(positions, tets, leashes, goal, rounds, monitor=None) */
 PyObject *sn_function_mend_tets(PyObject *module, PyObject *arguments)
 {
-    PyObject *objects[3], *monitor = Py_None, *result = NULL;
-    SnBuffer positions = {0}, tets = {0}, leashes = {0};
+    SnArray arrays[] = {{.name = "positions", .kind = 'd', .rows = -1, .columns = 3, .use = SN_ARRAY_WRITE},
+                        {.name = "tets", .kind = 'i', .rows = -1, .columns = 4},
+                        {.name = "leashes", .kind = 'd', .rows = -1, .columns = 1, .use = SN_ARRAY_READ_WITH_NAN}};
+    PyObject *monitor = Py_None;
     SnContext own, *context;
+    SnStatus status = SN_OK;
     SnMendDef def = sn_mend_def_default();
     (void)module;
-    if (!PyArg_ParseTuple(arguments, "OOOdi|O:mend_tets", &objects[0], &objects[1], &objects[2], &def.goal, &def.rounds, &monitor)) {
+    if (!PyArg_ParseTuple(arguments, "OOOdi|O:mend_tets", &arrays[0].object, &arrays[1].object, &arrays[2].object, &def.goal,
+                          &def.rounds, &monitor) ||
+        (context = sn_monitor_context(monitor, &own)) == NULL || sn_arrays_open(SN_COUNT(arrays), arrays) < 0) {
         return NULL;
     }
-    context = sn_monitor_context(monitor, &own);
-    if (context != NULL && sn_buffer_write_doubles(objects[0], "positions", -1, 3, &positions) == 0 &&
-        sn_buffer_read_ints(objects[1], "tets", -1, 4, &tets) == 0 &&
-        sn_buffer_read_doubles(objects[2], "leashes", positions.rows, 1, &leashes) == 0) {
-        SnStatus status;
-        def.vertex_count = (size_t)positions.rows;
-        def.tet_count = (size_t)tets.rows;
-        def.tets = tets.view.buf;
-        def.leashes = leashes.view.buf;
+    def.vertex_count = (size_t)arrays[0].rows;
+    def.tet_count = (size_t)arrays[1].rows;
+    def.tets = arrays[1].data;
+    def.leashes = arrays[2].data;
+    if (arrays[2].rows != arrays[0].rows) {
+        status = sn_context_fail(context, SN_BAD_INPUT, "leashes has the wrong shape: give one for each vertex.");
+    } else {
         Py_BEGIN_ALLOW_THREADS
-        status = sn_mend_tets(context, &def, positions.view.buf);
+        status = sn_mend_tets(context, &def, arrays[0].data);
         Py_END_ALLOW_THREADS
-        if (sn_errors_check(status, context) == 0) {
-            result = Py_NewRef(Py_None);
-        }
     }
-    sn_buffer_close(&positions);
-    sn_buffer_close(&tets);
-    sn_buffer_close(&leashes);
-    return result;
+    sn_arrays_close(SN_COUNT(arrays), arrays);
+    return sn_errors_none(status, context);
 }
 
 PyObject *sn_function_set_threads(PyObject *module, PyObject *count)

@@ -1,7 +1,10 @@
 /* sinew._native: the method table, nothing more. */
+#include "python/types.h"
+
+#include "dynamics/weights.h"
+#include "method/enrich/flesh.h"
 #include "python/errors.h"
 #include "python/functions.h"
-#include "python/types.h"
 
 static PyMethodDef functions[] = {
     {"use_errors", sn_errors_use, METH_VARARGS, "use_errors(bad_input, out_of_memory, cancelled, numeric_failure)"},
@@ -18,11 +21,33 @@ static PyMethodDef functions[] = {
     {NULL, NULL, 0, NULL},
 };
 
+/* Numbers that both sides reckon with. */
+static int add_constants(PyObject *module)
+{
+    const struct {
+        const char *name;
+        double value;
+    } constants[] = {
+        {"STEP_ANGLE", SN_ENRICH_STEP_ANGLE},
+        {"ENCLOSED", SN_FLESH_ENCLOSED},
+        {"WEIGHT_EXACT", SN_WEIGHT_EXACT},
+    };
+    for (size_t k = 0; k < sizeof constants / sizeof *constants; k++) {
+        PyObject *value = PyFloat_FromDouble(constants[k].value);
+        int added = value != NULL ? PyModule_AddObjectRef(module, constants[k].name, value) : -1;
+        Py_XDECREF(value);
+        if (added < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
 static int fill_module(PyObject *module)
 {
     return PyModule_AddStringConstant(module, "__version__", SN_VERSION) < 0 || sn_monitor_type_add(module) < 0 ||
                    sn_cage_type_add(module) < 0 || sn_fit_type_add(module) < 0 || sn_enrich_type_add(module) < 0 ||
-                   sn_rebalance_type_add(module) < 0 || sn_world_type_add(module) < 0
+                   sn_rebalance_type_add(module) < 0 || sn_world_type_add(module) < 0 || add_constants(module) < 0
                ? -1
                : 0;
 }

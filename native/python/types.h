@@ -25,9 +25,9 @@ int sn_cage_type_check(PyObject *object);
 const SnTetMesh *sn_cage_type_mesh(PyObject *cage);
 const SnEmbedding *sn_cage_type_embedding(PyObject *cage);
 
-/* Energy and scheme by name; null and -1 with an exception for an unknown one. */
-const SnEnergy *sn_energy_by_name(const char *name);
-int sn_scheme_by_name(const char *name, SnScheme *scheme);
+/* What a name stands for, into a field: `const SnEnergy *`, SnScheme. -1 with an exception for an unknown one. (See SnOption.) */
+int sn_energy_choose(const char *name, void *field);
+int sn_scheme_choose(const char *name, void *field);
 
 /* Allocates an instance of a type created from a spec; zeroed. */
 PyObject *sn_type_new(PyTypeObject *type);

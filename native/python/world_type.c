@@ -6,7 +6,7 @@
 #include "dynamics/modes.h"
 #include "dynamics/statics.h"
 #include "dynamics/time_step.h"
-#include "python/buffers.h"
+#include "python/arrays.h"
 #include "python/errors.h"
 
 #include <string.h>
@@ -25,15 +25,15 @@ static void world_dealloc(PyObject *object)
     sn_type_free(object);
 }
 
-static SnStatus fill_world(SnContext *context, const SnBuffer *vertices, const SnBuffer *tets, const SnBuffer *fixed,
+static SnStatus fill_world(SnContext *context, const SnArray *vertices, const SnArray *tets, const SnArray *fixed,
                            const SnEnergy *energy, double young, double poisson, double density, World *self)
 {
     SnStatus status = SN_OK;
     double *moduli = NULL, *mass = NULL;
     unsigned char *held = NULL;
     SN_TRY(sn_tet_mesh_init(context, (size_t)vertices->rows, (size_t)tets->rows, &self->mesh));
-    memcpy(self->mesh.positions, vertices->view.buf, (size_t)vertices->view.len);
-    memcpy(self->mesh.tets, tets->view.buf, (size_t)tets->view.len);
+    memcpy(self->mesh.positions, vertices->data, 3 * (size_t)vertices->rows * sizeof(double));
+    memcpy(self->mesh.tets, tets->data, 4 * (size_t)tets->rows * sizeof(int32_t));
     SN_TRY(sn_tet_mesh_check(context, &self->mesh));
     SN_TRY_NEW(context, moduli, self->mesh.tet_count, double);
     SN_TRY_NEW(context, mass, self->mesh.vertex_count, double);
@@ -42,7 +42,7 @@ static SnStatus fill_world(SnContext *context, const SnBuffer *vertices, const S
         moduli[e] = young;
     }
     for (size_t v = 0; v < self->mesh.vertex_count; v++) {
-        held[v] = ((const int32_t *)fixed->view.buf)[v] != 0;
+        held[v] = ((const int32_t *)fixed->data)[v] != 0;
     }
     sn_world_lumped_mass(&self->mesh, density, NULL, mass);
     SnWorldDef def = {.vertex_count = self->mesh.vertex_count,
@@ -64,26 +64,25 @@ static PyObject *world_new(PyTypeObject *type, PyObject *arguments, PyObject *ke
 {
     static char *names[] = {"vertices", "tets", "fixed", "young", "poisson", "density", "energy", "gravity",
                             "damping_mass", "damping_stiffness", NULL};
-    PyObject *objects[3];
+    SnArray arrays[] = {{.name = "vertices", .kind = 'd', .rows = -1, .columns = 3},
+                        {.name = "tets", .kind = 'i', .rows = -1, .columns = 4},
+                        {.name = "fixed", .kind = 'i', .rows = -1, .columns = 1}};
     double young, poisson, density, gravity[3] = {0}, alpha = 0.0, beta = 0.0;
     const char *energy_name;
-    SnBuffer vertices = {0}, tets = {0}, fixed = {0};
+    const SnEnergy *energy;
     SnContext context;
     World *self = NULL;
     sn_context_init(&context);
-    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "OOOddds|(ddd)dd:World", names, &objects[0], &objects[1], &objects[2],
-                                     &young, &poisson, &density, &energy_name, &gravity[0], &gravity[1], &gravity[2], &alpha,
-                                     &beta)) {
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "OOOddds|(ddd)dd:World", names, &arrays[0].object, &arrays[1].object,
+                                     &arrays[2].object, &young, &poisson, &density, &energy_name, &gravity[0], &gravity[1],
+                                     &gravity[2], &alpha, &beta) ||
+        sn_energy_choose(energy_name, &energy) < 0 || sn_arrays_open(SN_COUNT(arrays), arrays) < 0) {
         return NULL;
     }
-    const SnEnergy *energy = sn_energy_by_name(energy_name);
-    if (energy != NULL && sn_buffer_read_doubles(objects[0], "vertices", -1, 3, &vertices) == 0 &&
-        sn_buffer_read_ints(objects[1], "tets", -1, 4, &tets) == 0 &&
-        sn_buffer_read_ints(objects[2], "fixed", vertices.rows, 1, &fixed) == 0) {
-        self = (World *)sn_type_new(type);
-    }
-    if (self != NULL) {
-        SnStatus status = fill_world(&context, &vertices, &tets, &fixed, energy, young, poisson, density, self);
+    if (arrays[2].rows != arrays[0].rows) {
+        sn_errors_set(SN_BAD_INPUT, "fixed has the wrong shape: give one for each vertex.");
+    } else if ((self = (World *)sn_type_new(type)) != NULL) {
+        SnStatus status = fill_world(&context, arrays, arrays + 1, arrays + 2, energy, young, poisson, density, self);
         memcpy(self->world.gravity, gravity, sizeof gravity);
         self->world.damping_mass = alpha;
         self->world.damping_stiffness = beta;
@@ -91,9 +90,7 @@ static PyObject *world_new(PyTypeObject *type, PyObject *arguments, PyObject *ke
             Py_CLEAR(self);
         }
     }
-    sn_buffer_close(&vertices);
-    sn_buffer_close(&tets);
-    sn_buffer_close(&fixed);
+    sn_arrays_close(SN_COUNT(arrays), arrays);
     return (PyObject *)self;
 }
 
@@ -115,26 +112,20 @@ cleanup:
 static PyObject *world_evaluate(PyObject *object, PyObject *arguments)
 {
     World *self = (World *)object;
-    PyObject *objects[3], *result = NULL;
-    SnBuffer positions = {0}, gradients = {0}, stiffness = {0};
-    Py_ssize_t tets = (Py_ssize_t)self->world.tet_count;
+    Py_ssize_t vertices = (Py_ssize_t)self->mesh.vertex_count, tets = (Py_ssize_t)self->world.tet_count;
+    SnArray arrays[] = {{.name = "positions", .kind = 'd', .rows = vertices, .columns = 3},
+                        {.name = "gradients", .kind = 'd', .rows = tets, .columns = 12, .use = SN_ARRAY_WRITE},
+                        {.name = "stiffness", .kind = 'd', .rows = tets, .columns = SN_TET_STIFFNESS, .use = SN_ARRAY_WRITE}};
     SnContext context;
     double energy = 0.0;
     sn_context_init(&context);
-    if (!PyArg_ParseTuple(arguments, "OOO:evaluate", &objects[0], &objects[1], &objects[2])) {
+    if (!PyArg_ParseTuple(arguments, "OOO:evaluate", &arrays[0].object, &arrays[1].object, &arrays[2].object) ||
+        sn_arrays_open(SN_COUNT(arrays), arrays) < 0) {
         return NULL;
     }
-    if (sn_buffer_read_doubles(objects[0], "positions", (Py_ssize_t)self->mesh.vertex_count, 3, &positions) == 0 &&
-        sn_buffer_write_doubles(objects[1], "gradients", tets, 12, &gradients) == 0 &&
-        sn_buffer_write_doubles(objects[2], "stiffness", tets, SN_TET_STIFFNESS, &stiffness) == 0 &&
-        sn_errors_check(evaluate(&context, &self->world, positions.view.buf, gradients.view.buf, stiffness.view.buf, &energy),
-                        &context) == 0) {
-        result = PyFloat_FromDouble(energy);
-    }
-    sn_buffer_close(&positions);
-    sn_buffer_close(&gradients);
-    sn_buffer_close(&stiffness);
-    return result;
+    SnStatus status = evaluate(&context, &self->world, arrays[0].data, arrays[1].data, arrays[2].data, &energy);
+    sn_arrays_close(SN_COUNT(arrays), arrays);
+    return sn_errors_check(status, &context) < 0 ? NULL : PyFloat_FromDouble(energy);
 }
 
 /* Static equilibrium under gravity. */
@@ -151,48 +142,45 @@ static SnStatus settle(SnContext *context, const SnWorld *world, const SnStatics
     return status;
 }
 
-/* settle(positions, tolerance, max_rounds) -> (rounds, converged) */
+/* settle(positions, tolerance, max_rounds, monitor=None) -> (rounds, converged) */
 static PyObject *world_settle(PyObject *object, PyObject *arguments)
 {
     World *self = (World *)object;
-    PyObject *position_object, *result = NULL;
+    SnArray positions = {.name = "positions", .kind = 'd', .columns = 3, .use = SN_ARRAY_WRITE};
+    PyObject *monitor = Py_None;
     SnStaticsSettings settings = {0};
-    SnBuffer positions = {0};
     SnNewtonReport report = {0};
-    SnContext context;
-    sn_context_init(&context);
-    if (!PyArg_ParseTuple(arguments, "Odi:settle", &position_object, &settings.step_tolerance, &settings.max_rounds)) {
+    SnContext own, *context;
+    SnStatus status;
+    positions.rows = (Py_ssize_t)self->mesh.vertex_count;
+    if (!PyArg_ParseTuple(arguments, "Odi|O:settle", &positions.object, &settings.step_tolerance, &settings.max_rounds, &monitor) ||
+        (context = sn_monitor_context(monitor, &own)) == NULL || sn_arrays_open(1, &positions) < 0) {
         return NULL;
     }
-    if (sn_buffer_write_doubles(position_object, "positions", (Py_ssize_t)self->mesh.vertex_count, 3, &positions) == 0) {
-        SnStatus status;
-        Py_BEGIN_ALLOW_THREADS
-        status = settle(&context, &self->world, &settings, positions.view.buf, &report);
-        Py_END_ALLOW_THREADS
-        if (sn_errors_check(status, &context) == 0) {
-            result = Py_BuildValue("ii", report.rounds, report.converged);
-        }
-    }
-    sn_buffer_close(&positions);
-    return result;
+    Py_BEGIN_ALLOW_THREADS
+    status = settle(context, &self->world, &settings, positions.data, &report);
+    Py_END_ALLOW_THREADS
+    sn_arrays_close(1, &positions);
+    return sn_errors_check(status, context) < 0 ? NULL : Py_BuildValue("ii", report.rounds, report.converged);
 }
 
-/* frequencies(out): the lowest squared angular frequencies. */
-static PyObject *world_frequencies(PyObject *object, PyObject *out)
+/* frequencies(out, monitor=None): the lowest squared angular frequencies. */
+static PyObject *world_frequencies(PyObject *object, PyObject *arguments)
 {
     World *self = (World *)object;
-    PyObject *result = NULL;
-    SnBuffer eigenvalues = {0};
-    SnContext context;
-    sn_context_init(&context);
-    if (sn_buffer_write_doubles(out, "out", -1, 1, &eigenvalues) == 0 &&
-        sn_errors_check(sn_modes_find(&context, &self->world, self->mesh.positions, (int)eigenvalues.rows, eigenvalues.view.buf, NULL),
-                        &context) == 0) {
-        result = Py_None;
-        Py_INCREF(result);
+    SnArray squared = {.name = "out", .kind = 'd', .rows = -1, .columns = 1, .use = SN_ARRAY_WRITE};
+    PyObject *monitor = Py_None;
+    SnContext own, *context;
+    SnStatus status;
+    if (!PyArg_ParseTuple(arguments, "O|O:frequencies", &squared.object, &monitor) ||
+        (context = sn_monitor_context(monitor, &own)) == NULL || sn_arrays_open(1, &squared) < 0) {
+        return NULL;
     }
-    sn_buffer_close(&eigenvalues);
-    return result;
+    Py_BEGIN_ALLOW_THREADS
+    status = sn_modes_find(context, &self->world, self->mesh.positions, (int)squared.rows, squared.data, NULL);
+    Py_END_ALLOW_THREADS
+    sn_arrays_close(1, &squared);
+    return sn_errors_none(status, context);
 }
 
 static SnStatus run_steps(SnContext *context, const SnWorld *world, const SnStepSettings *settings, const SnInputCurve *curve,
@@ -200,8 +188,10 @@ static SnStatus run_steps(SnContext *context, const SnWorld *world, const SnStep
 {
     SnStatus status = SN_OK;
     SnStepper *stepper = NULL;
+    sn_context_stage(context, "Simulating", count);
     SN_TRY(sn_stepper_create(context, world, settings, &stepper));
     for (int k = 0; k < count; k++) {
+        SN_TRY(sn_context_advance(context, k));
         SN_TRY(sn_stepper_step(context, stepper, curve, 0.0, 1.0, state, report));
     }
 cleanup:
@@ -209,51 +199,48 @@ cleanup:
     return status;
 }
 
-/* step(positions, velocities, interval, count, scheme, newton_rounds, tolerance) -> (rounds, fallbacks). Fixed vertices stay at rest. */
+/* step(positions, velocities, interval, count, scheme, newton_rounds, tolerance, monitor=None) -> (rounds, fallbacks). Fixed vertices
+   stay at rest. */
 static PyObject *world_step(PyObject *object, PyObject *arguments)
 {
     World *self = (World *)object;
-    PyObject *position_object, *velocity_object, *result = NULL;
-    SnBuffer positions = {0}, velocities = {0};
+    Py_ssize_t vertices = (Py_ssize_t)self->mesh.vertex_count;
+    SnArray arrays[] = {{.name = "positions", .kind = 'd', .rows = vertices, .columns = 3, .use = SN_ARRAY_WRITE},
+                        {.name = "velocities", .kind = 'd', .rows = vertices, .columns = 3, .use = SN_ARRAY_WRITE}};
+    PyObject *monitor = Py_None;
     SnInputCurve curve = {
         .vertex_count = self->mesh.vertex_count, .begin = self->mesh.positions, .end = self->mesh.positions};
     SnStepSettings settings = {0};
     SnStepReport report = {0};
     const char *scheme;
     int count;
-    SnContext context;
-    sn_context_init(&context);
-    if (!PyArg_ParseTuple(arguments, "OOdisid:step", &position_object, &velocity_object, &curve.interval, &count, &scheme,
-                          &settings.newton_rounds, &settings.step_tolerance) ||
-        sn_scheme_by_name(scheme, &settings.scheme) < 0) {
+    SnContext own, *context;
+    SnStatus status;
+    if (!PyArg_ParseTuple(arguments, "OOdisid|O:step", &arrays[0].object, &arrays[1].object, &curve.interval, &count, &scheme,
+                          &settings.newton_rounds, &settings.step_tolerance, &monitor) ||
+        (context = sn_monitor_context(monitor, &own)) == NULL || sn_scheme_choose(scheme, &settings.scheme) < 0 ||
+        sn_arrays_open(SN_COUNT(arrays), arrays) < 0) {
         return NULL;
     }
-    if (sn_buffer_write_doubles(position_object, "positions", (Py_ssize_t)self->mesh.vertex_count, 3, &positions) == 0 &&
-        sn_buffer_write_doubles(velocity_object, "velocities", (Py_ssize_t)self->mesh.vertex_count, 3, &velocities) == 0) {
-        SnState state = {positions.view.buf, velocities.view.buf};
-        SnStatus status;
-        Py_BEGIN_ALLOW_THREADS
-        status = run_steps(&context, &self->world, &settings, &curve, count, &state, &report);
-        Py_END_ALLOW_THREADS
-        if (sn_errors_check(status, &context) == 0) {
-            result = Py_BuildValue("ii", report.rounds, report.fallbacks);
-        }
-    }
-    sn_buffer_close(&positions);
-    sn_buffer_close(&velocities);
-    return result;
+    SnState state = {arrays[0].data, arrays[1].data};
+    Py_BEGIN_ALLOW_THREADS
+    status = run_steps(context, &self->world, &settings, &curve, count, &state, &report);
+    Py_END_ALLOW_THREADS
+    sn_arrays_close(SN_COUNT(arrays), arrays);
+    return sn_errors_check(status, context) < 0 ? NULL : Py_BuildValue("ii", report.rounds, report.fallbacks);
 }
 
 /* masses(out): the lumped mass of every vertex, kg. */
 static PyObject *world_masses(PyObject *object, PyObject *out)
 {
     World *self = (World *)object;
-    SnBuffer masses = {0};
-    if (sn_buffer_write_doubles(out, "out", (Py_ssize_t)self->mesh.vertex_count, 1, &masses) < 0) {
+    SnArray masses = {.name = "out", .kind = 'd', .columns = 1, .use = SN_ARRAY_WRITE, .object = out};
+    masses.rows = (Py_ssize_t)self->mesh.vertex_count;
+    if (sn_arrays_open(1, &masses) < 0) {
         return NULL;
     }
-    memcpy(masses.view.buf, self->world.mass, (size_t)masses.view.len);
-    sn_buffer_close(&masses);
+    memcpy(masses.data, self->world.mass, (size_t)masses.rows * sizeof(double));
+    sn_arrays_close(1, &masses);
     Py_RETURN_NONE;
 }
 
@@ -262,10 +249,10 @@ int sn_world_type_add(PyObject *module)
     static PyMethodDef methods[] = {
         {"evaluate", world_evaluate, METH_VARARGS,
          "evaluate(positions, gradients, stiffness) -> energy; per tet 12 gradient values and 10 projected 3x3 blocks."},
-        {"settle", world_settle, METH_VARARGS, "settle(positions, tolerance, max_rounds) -> (rounds, converged): statics."},
-        {"frequencies", world_frequencies, METH_O, "frequencies(out): lowest squared angular frequencies at rest, rad²/s²."},
+        {"settle", world_settle, METH_VARARGS, "settle(positions, tolerance, max_rounds, monitor=None) -> (rounds, converged): statics."},
+        {"frequencies", world_frequencies, METH_VARARGS, "frequencies(out, monitor=None): lowest squared angular frequencies at rest, rad²/s²."},
         {"step", world_step, METH_VARARGS,
-         "step(positions, velocities, interval, count, scheme, newton_rounds, tolerance) -> (rounds, fallbacks)"},
+         "step(positions, velocities, interval, count, scheme, newton_rounds, tolerance, monitor=None) -> (rounds, fallbacks)"},
         {"masses", world_masses, METH_O, "masses(out): the lumped mass of every vertex."},
         {NULL, NULL, 0, NULL},
     };

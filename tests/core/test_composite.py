@@ -31,7 +31,7 @@ def swings(rest: Floats, triangles: Ints, turn: Floats, resolution: int, gyratio
     enricher = Enricher(turned, triangles, follow, settings)
     areas, size = areas_and_size(turned, triangles)
     values = {"young": YOUNG, "density": DENSITY, "poisson": POISSON, "size": size, "interval": 1 / 24}
-    full = module.Enrich(enricher.cage.native, areas, follow, **values)
+    full = module.Enrich(enricher.cage.native, areas, values, {"follow": follow})
     # cells are followed as a whole: what is free begins where the last of them ends
     length = 1.0 - float((enricher.cage.vertices @ turn)[enricher.cage_weights() == 1.0, 0].max())
     right = 1.8751**2 / (2 * np.pi) * np.sqrt(YOUNG / DENSITY) * gyration / length**2

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #define PI 3.14159265358979323846
-#define STEP_ANGLE 0.55    /* radians of the jiggle's phase in one substep: 1 % in frequency with TR-BDF2 */
 #define MAX_SUBSTEPS 64
 #define HELD 1e6            /* drive ratio of an animated weight of 1: what follows exactly, but for the projection at its frame */
 #define SOFTEST 0.005       /* of its stiffness is left to flesh whose averages follow, ... */
@@ -211,7 +210,7 @@ static int choose_substeps(const SnEnrich *enrich)
         return settings->substeps;
     }
     double angle = 2.0 * PI * enrich->summary.frequency * settings->interval;
-    return (int)fmin(fmax(ceil(angle / STEP_ANGLE), 1.0), MAX_SUBSTEPS);
+    return (int)fmin(fmax(ceil(angle / SN_ENRICH_STEP_ANGLE), 1.0), MAX_SUBSTEPS);
 }
 
 /* What an animated body needs to find its weights anew. Nothing of it is eliminated: what follows now may be free later. */

@@ -6,6 +6,8 @@
 #include "dynamics/time_step.h"
 #include "mesh/embedding.h"
 
+#define SN_ENRICH_STEP_ANGLE 0.55 /* radians of the jiggle's phase in one automatic substep: 1 % in frequency with TR-BDF2 */
+
 typedef struct SnEnrichSettings {
     double jiggle;            /* Hz */
     double settle;            /* seconds until the envelope falls to 5 % */

@@ -10,7 +10,6 @@
 
 #define PI 3.14159265358979323846
 #define STRONGEST 0.999 /* driven vertices stay below this: tan grows without bound */
-#define ENCLOSED 0.98   /* flesh inside, with this much of what follows exactly around it, follows too */
 /* Flesh that is thin on what holds it would have to be so soft for Jiggle that it folds: an acceleration as lively characters have
    (1/s², times the body's size) may strain it so much. */
 #define TYPICAL_PUSH 5.0
@@ -39,7 +38,7 @@ SnStatus sn_flesh_weights(SnContext *context, const SnBody *body, const SnEnrich
     }
     SN_TRY(sn_weights_spread(context, cage, known, weights));
     for (size_t v = 0; v < cage->vertex_count; v++) {
-        followed[v] |= known[v] == 0.0 && weights[v] >= ENCLOSED;
+        followed[v] |= known[v] == 0.0 && weights[v] >= SN_FLESH_ENCLOSED;
         weights[v] = followed[v] ? 1.0 : fmin(weights[v], STRONGEST);
     }
 cleanup:

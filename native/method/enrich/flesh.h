@@ -4,6 +4,8 @@
 
 #include "method/enrich/enrich.h"
 
+#define SN_FLESH_ENCLOSED 0.98 /* flesh inside, with this much of what follows exactly around it, follows too */
+
 /* Weights of the cage vertices, which must come zeroed, as `followed` must: 1 where followed, else less. */
 SnStatus sn_flesh_weights(SnContext *context, const SnBody *body, const SnEnrichPaint *paint, double *weights,
                           unsigned char *followed);

@@ -45,5 +45,5 @@ class Approach:
             return self._pose if part else self._rest
         result = np.empty_like(self._pose)
         ends = (self._rest, self._pose) if part > 0.5 else (self._pose, self._rest)
-        self._blend.frame(*ends, min(part, 1.0 - part), result)
+        self._blend.frame(ends[0], ends[1], min(part, 1.0 - part), result)
         return result

@@ -107,7 +107,7 @@ def _brought(
     areas, size = areas_and_size(safe, triangles)
     for step in range(1, steps + 1):
         target = np.ascontiguousarray(safe + step / steps * (rest - safe))
-        fit = module.Fit(cage.native, areas, smoothing=_SMOOTHING, size=size, energy="neo_hookean")
+        fit = module.Fit(cage.native, areas, {"smoothing": _SMOOTHING, "size": size})
         vertices = np.zeros_like(cage.vertices)
         rms = fit.frame(target, 0, vertices, None)[0]
         folded = int((measures.volumes(vertices, cage.tets) <= 0.0).sum())

@@ -6,13 +6,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import BadInput
+from ..base.native import module
 from ..cage.view import all_edges, cage_weights
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]
 
 _ROUNDS = 8  # of moving centres to the middle of their regions
-_FREE = 0.98  # follow weights below this: what is enclosed by followed flesh follows too
 _SPECK = 0.01  # of the free flesh: smaller pieces, left over between followed vertices, are no regions
 
 
@@ -24,7 +24,7 @@ def average_regions(
 
     `follow` and `painted` (t,) are weights of the surface that `binding` ties to the cage. What follows exactly belongs
     to no region; of the rest, what is painted 1/2 or more; None: all."""
-    wanted = cage_weights(len(vertices), tets, binding, follow) < _FREE
+    wanted = cage_weights(len(vertices), tets, binding, follow) < module.ENCLOSED
     if painted is not None:
         wanted &= cage_weights(len(vertices), tets, binding, painted) >= 0.5
     if not wanted.any():

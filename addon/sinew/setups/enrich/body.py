@@ -260,7 +260,10 @@ def _segments(rest: Rest) -> list[Segment]:
 
 def sharpened(follow: Any) -> Any:
     """What a subdivision interpolates between ones must stay exactly one."""
-    return np.where(follow > 1.0 - 1e-4, 1.0, np.where(follow < 1e-4, 0.0, follow))
+    from ...core.base.native import module  # takes a moment the first time
+
+    exact = module.WEIGHT_EXACT
+    return np.where(follow > exact, 1.0, np.where(follow < 1.0 - exact, 0.0, follow))
 
 
 def _in_thread(function: Callable[[Any], Any]) -> Steps[Any]:

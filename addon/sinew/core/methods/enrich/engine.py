@@ -119,54 +119,40 @@ class Enricher:
         self.shown = Shown(self.cage, rest, triangles, self.follow, self.settings, after=after, parts=parts)
         self._completion = self.shown.completion
         seen = areas if parts is None else np.where(parts.tracked, areas, 0.0)
-        self._fit = module.Fit(
-            self.cage.native, seen, smoothing=self.settings.smoothing, size=self.size, energy=self.settings.energy
-        )
+        shape = {"smoothing": self.settings.smoothing, "size": self.size, "energy": self.settings.energy}
+        self._fit = module.Fit(self.cage.native, seen, shape)
+        self._monitor = monitor
         self._simulation: Any = None
         self._substeps = 0
         if not self.settings.simulate:
             return
-        weight = 1.0 if self.settings.young > 0.0 else self.size / _REFERENCE_SIZE
         fill, thickness = measure_filling(self.cage, rest, triangles, safe, monitor)
-        self._simulation = module.Enrich(
-            self.cage.native,
-            areas,
-            self.follow,
-            jiggle=self.settings.jiggle,
-            settle=self.settings.settle,
-            young=self.settings.young,
-            poisson=self.settings.poisson,
-            density=self.settings.density,
-            damping_mass=self.settings.damping_mass,
-            damping_stiffness=self.settings.damping_stiffness,
-            keep_pose=self.settings.keep_pose,
-            balance=self.settings.balance,
-            transition=self.settings.transition * self.size,
-            gravity=tuple(weight * g for g in self.settings.gravity or gravity),
-            interval=self.interval,
-            size=self.size,
-            substeps=self.settings.substeps,
-            newton_rounds=self.settings.newton_rounds,
-            scheme=self.settings.scheme,
-            energy=self.settings.energy,
-            monitor=monitor,
-            animated=self.settings.follow_animated,
-            fill=fill,
-            thickness=thickness,
-            **self._painted(regions or Regions(), parts),
-        )
+        paint = self._painted(regions or Regions(), parts) | {"fill": fill, "thickness": thickness}
+        self._simulation = module.Enrich(self.cage.native, areas, self._native_settings(gravity), paint, monitor)
         self._substeps = self._simulation.summary()["substeps"]
+
+    def _native_settings(self, gravity: tuple[float, float, float]) -> dict[str, Any]:
+        """The settings that the native simulation takes, in its units."""
+        settings = self.settings
+        weight = 1.0 if settings.young > 0.0 else self.size / _REFERENCE_SIZE
+        values = {name: getattr(settings, name) for name in module.Enrich.options if hasattr(settings, name)}
+        return values | {
+            "transition": settings.transition * self.size,
+            "gravity": tuple(weight * g for g in settings.gravity or gravity),
+            "interval": self.interval,
+            "size": self.size,
+            "animated": settings.follow_animated,
+        }
 
     def _painted(self, regions: Regions, parts: Parts | None) -> dict[str, Any]:
         """What the native simulation is told of the painted regions."""
-        weights = [getattr(regions, name) for name in GROUPS]
         bone = parts.rigid >= 0 if parts is not None else np.zeros(0, bool)
-        weights.append(bone.astype(np.float64) if bone.any() else None)
         return {
+            "follow": self.follow,
             "cage_follow": cage_follow(self.cage, regions),
             "averages": self._averages(regions.average) if self.settings.average_regions > 0 else None,
-            "regions": tuple(weights),
-            "painted": tuple(getattr(self.settings, f"{name}_painted") for name in GROUPS),
+            "bone": bone.astype(np.float64) if bone.any() else None,
+            **{name: getattr(regions, name) for name in GROUPS},
         }
 
     def _averages(self, painted: Floats | None) -> Any:
@@ -181,12 +167,13 @@ class Enricher:
         frames after the guess this one is."""
         ahead = 0 if guess is None else ahead
         positions = np.zeros_like(self.cage.vertices) if guess is None else np.array(guess, np.float64, order="C")
-        return Fit(positions, *self._fit.frame(self._seen(surface), ahead, positions, before))
+        return Fit(positions, *self._fit.frame(self._seen(surface), ahead, positions, before, self._monitor))
 
     def fit_pair(self, surfaces: tuple[Any, Any], guess: Any, before: Any) -> tuple[Fit, Fit]:
         """Fits two frames in a row at once, from the fits of the two before them: as `fit` does, 1 and 2 ahead."""
         first, second = np.array(guess, np.float64, order="C"), np.array(guess, np.float64, order="C")
-        numbers = self._fit.pair(self._seen(surfaces[0]), self._seen(surfaces[1]), first, second, before)
+        seen = self._seen(surfaces[0]), self._seen(surfaces[1])
+        numbers = self._fit.pair(*seen, first, second, before, self._monitor)
         return Fit(first, *numbers[0]), Fit(second, *numbers[1])
 
     def _seen(self, surface: Any) -> Floats:
@@ -219,7 +206,7 @@ class Enricher:
             rows, rows_next = outer.fields
             push = self.settings.fields * push_of(rows, rows_next, positions, velocities, self.interval)
         rounds, unconverged, fallbacks, inverted, repaired = self._simulation.advance(
-            before, begin, end, after, positions, velocities, push
+            before, begin, end, after, positions, velocities, push, self._monitor
         )
         step = Step(
             rounds=rounds,

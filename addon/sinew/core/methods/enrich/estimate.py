@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...base.errors import Error
+from ...base.native import module
 from ...cage.cage import TRIAL_RESOLUTION, count_tets, resolution_after_trial
 from .settings import Settings
 
@@ -27,7 +28,6 @@ _GMSH = 2.0  # seconds for 10,000 tets of Gmsh
 _GMSH_FACTOR, _GMSH_POWER = 3.9, 0.77
 _CAGE = 0.4  # seconds for a cage of 10,000 tets and what is tuned on it
 _POWER = 1.5
-_STEP_ANGLE = 0.55  # radians of a swing in one substep, where the simulation chooses them: STEP_ANGLE of enrich.c
 _CREDIBLE = (0.1, 10.0)  # how much faster or slower than the reference a machine is taken to be
 
 
@@ -80,7 +80,7 @@ def measure(
 
 def seconds(tets: int, vertices: int, samples: int, settings: Settings, sample_rate: float) -> float:
     """How long the reference machine takes for that many samples."""
-    substeps = settings.substeps or math.ceil(2 * math.pi * settings.jiggle / sample_rate / _STEP_ANGLE)
+    substeps = settings.substeps or math.ceil(2 * math.pi * settings.jiggle / sample_rate / module.STEP_ANGLE)
     work = (_FIT + _STEP * max(1, substeps)) * (tets / 10_000) ** _POWER
     return samples * (work + _VERTEX * vertices)
 
