@@ -30,9 +30,9 @@ cleanup:
     return status;
 }
 
-void sn_statics_weight(const SnWorld *world, double *loads)
+void sn_statics_weight(const SnWorld *world, const double gravity[3], double *loads)
 {
     for (size_t k = 0; k < 3 * world->vertex_count; k++) {
-        loads[k] = world->mass[k / 3] * world->gravity[k % 3];
+        loads[k] = world->mass[k / 3] * gravity[k % 3];
     }
 }

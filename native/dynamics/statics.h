@@ -15,7 +15,7 @@ typedef struct SnStaticsSettings {
 SnStatus sn_statics_solve(SnContext *context, const SnWorld *world, const double *loads, const SnStaticsSettings *settings,
                           double *positions, SnNewtonReport *report);
 
-/* loads (vertices x 3) = the weight of every vertex under the world's gravity. */
-void sn_statics_weight(const SnWorld *world, double *loads);
+/* loads (vertices x 3) = the weight of every vertex under gravity (m/s²). */
+void sn_statics_weight(const SnWorld *world, const double gravity[3], double *loads);
 
 #endif

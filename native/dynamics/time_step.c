@@ -5,7 +5,7 @@
      stage 2 ends at t + h:  p = c₁ x_a - c₀ x_n, v̂ = c₁ v_a - c₀ v_n.
    Damping takes the input's velocity as (ū - p̄)/τ, p̄ made of the input as p is of the state: flesh that moves with the input then
    feels none, where the exact v̄ would pull it off by what the scheme leaves of the input's curve.
-   D = αM + βK, α and β times the scales of the world, where K is the stiffness of small strains, turned as the shape that the stage
+   D = αM + βK, α the drag of each vertex and β the damping of each element, where K is the stiffness of small strains, turned as the shape that the stage
    is expected to end in (SnViscosity): with the shape at the start of the step the scheme would be of first order. */
 #include "dynamics/time_step.h"
 
@@ -26,61 +26,81 @@ struct SnStepper {
     SnNewton *newton;
     double *element_gradients;
     double *energies;                  /* of chunks of elements */
-    double *rest;                      /* 9 x tets: rest matrices of the stage */
-    double *damping_shape[SN_TERMS_MOST]; /* see SnDamping */
-    SnTetInput tets;                   /* `rest` for the tets of the world */
-    SnTermInput inputs[SN_TERMS_MOST]; /* of the stage */
+    SnStage stage;                     /* the moment prepared last; its poses are one of the next two pairs */
     double *pose, *pose_velocity;      /* ū, v̄ at the end of the stage */
     double *pose_begin, *pose_velocity_begin; /* at the start of the step */
+    SnTermInput inputs[SN_TERMS_MOST]; /* of the stage, with the damping in it */
+    double *damping_shape[SN_TERMS_MOST]; /* see SnDamping */
     double *force;                     /* F_n */
     double *offset, *predicted;        /* p, x̂ */
     double *pose_offset;               /* p̄: the same of the input */
-    double *diagonal, *targets, *centre, *loads;
+    double *diagonal, *targets, *centre;
     double *stage_positions, *stage_velocities; /* x_a, v_a */
     double *positions, *velocities;    /* result of the step, copied to the state on success */
-    double *pose_gradient;             /* elastic gradient at the pose: what Keep Pose has to balance */
-    double *left_over;                 /* tets: how much of it */
-    double *prepared;                  /* pose that `rest` belongs to ... */
-    int has_prepared;                  /* ... if any */
-    size_t clamped;                    /* tets whose pose Keep Pose does not reach */
-    double *row_targets, *row_work;    /* values of the constrained rows */
+    double *row_work;                  /* values of the exact rows */
     double *acceleration;              /* of the last step, relative to the input */
     double *expected;                  /* what it is to be in the next one if it goes on changing as it did */
     int has_acceleration;
     double factor_tau;                 /* stage length that Newton's factor belongs to; 0: none */
 };
 
+/* All arrays but those of terms, with their sizes: made and released in one place. */
+#define ARRAYS_MOST 32
+typedef struct Array {
+    double **at;
+    size_t count;
+} Array;
+
+static size_t list_arrays(SnStepper *s, Array arrays[ARRAYS_MOST])
+{
+    const SnWorld *world = s->world;
+    size_t vertices = world->vertex_count, n = 3 * vertices, rows = world->constraints.size;
+    Array list[] = {{&s->element_gradients, 3 * sn_terms_corner_count(world->term_count, world->terms)},
+                    {&s->energies, sn_terms_partial_count(world->term_count, world->terms)},
+                    {&s->stage.drive, vertices},
+                    {&s->stage.loads, n},
+                    {&s->stage.row_targets, rows},
+                    {&s->stage.row_rates, rows},
+                    {&s->row_work, rows},
+                    {&s->pose, n},
+                    {&s->pose_velocity, n},
+                    {&s->pose_begin, n},
+                    {&s->pose_velocity_begin, n},
+                    {&s->force, n},
+                    {&s->offset, n},
+                    {&s->predicted, n},
+                    {&s->pose_offset, n},
+                    {&s->diagonal, vertices},
+                    {&s->targets, n},
+                    {&s->centre, n},
+                    {&s->stage_positions, n},
+                    {&s->stage_velocities, n},
+                    {&s->positions, n},
+                    {&s->velocities, n},
+                    {&s->acceleration, n},
+                    {&s->expected, n}};
+    memcpy(arrays, list, sizeof list);
+    return sizeof list / sizeof *list;
+}
+
 SnStatus sn_stepper_create(SnContext *context, const SnWorld *world, const SnStepSettings *settings, SnStepper **out)
 {
     SnStatus status = SN_OK;
     SnStepper *s = NULL;
-    size_t n = 3 * world->vertex_count;
+    Array arrays[ARRAYS_MOST];
     *out = NULL;
     SN_TRY_NEW(context, s, 1, SnStepper);
     s->world = world;
     s->settings = *settings;
     SN_TRY(sn_newton_create(context, world->term_count, world->terms, &world->assembly, &s->newton));
     SN_TRY(sn_newton_constrain(context, s->newton, &world->constraints));
-    SN_TRY_NEW(context, s->element_gradients, 3 * sn_terms_corner_count(world->term_count, world->terms), double);
-    SN_TRY_NEW(context, s->energies, sn_terms_partial_count(world->term_count, world->terms), double);
-    SN_TRY_NEW(context, s->rest, 9 * world->tet_count, double);
-    SN_TRY_NEW(context, s->left_over, world->tet_count, double);
     for (size_t t = 0; t < world->term_count; t++) {
         SN_TRY_NEW(context, s->damping_shape[t], (size_t)world->terms[t].kind->damping_size * world->terms[t].stencils.count, double);
     }
-    s->tets.rest = s->rest;
-    s->inputs[0].data = world->tet_count > 0 ? &s->tets : NULL;
-    double **vertex_arrays[] = {&s->pose,    &s->pose_velocity,   &s->pose_begin,       &s->pose_velocity_begin,
-                                &s->force,   &s->offset,          &s->predicted,        &s->targets,
-                                &s->centre,  &s->loads,           &s->stage_positions,  &s->stage_velocities,
-                                &s->positions, &s->velocities,    &s->pose_gradient,    &s->acceleration,
-                                &s->prepared, &s->pose_offset, &s->expected};
-    for (size_t k = 0; k < sizeof vertex_arrays / sizeof *vertex_arrays; k++) {
-        SN_TRY_NEW(context, *vertex_arrays[k], n, double);
+    size_t count = list_arrays(s, arrays);
+    for (size_t k = 0; k < count; k++) {
+        SN_TRY_NEW(context, *arrays[k].at, arrays[k].count, double);
     }
-    SN_TRY_NEW(context, s->diagonal, world->vertex_count, double);
-    SN_TRY_NEW(context, s->row_targets, world->constraints.size, double);
-    SN_TRY_NEW(context, s->row_work, world->constraints.size, double);
     *out = s;
 cleanup:
     if (status != SN_OK) {
@@ -91,16 +111,14 @@ cleanup:
 
 void sn_stepper_destroy(SnStepper *s)
 {
+    Array arrays[ARRAYS_MOST];
     if (s == NULL) {
         return;
     }
     sn_newton_destroy(s->newton);
-    double *arrays[] = {s->element_gradients, s->energies, s->rest, s->left_over, s->pose,
-                        s->pose_velocity, s->pose_begin, s->pose_velocity_begin, s->force, s->offset, s->predicted, s->targets, s->centre, s->loads,
-                        s->stage_positions, s->stage_velocities, s->positions, s->velocities, s->pose_gradient, s->acceleration,
-                        s->prepared, s->pose_offset, s->expected, s->diagonal, s->row_targets, s->row_work};
-    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
-        sn_release(arrays[k]);
+    size_t count = list_arrays(s, arrays);
+    for (size_t k = 0; k < count; k++) {
+        sn_release(*arrays[k].at);
     }
     for (size_t t = 0; t < SN_TERMS_MOST; t++) {
         sn_release(s->damping_shape[t]);
@@ -112,43 +130,23 @@ void sn_stepper_forget(SnStepper *s)
 {
     s->factor_tau = 0.0;
     s->has_acceleration = 0;
-    s->has_prepared = 0;
 }
 
-/* Rest matrices and loads (gravity, outer forces, and what Keep Pose must hold) for a pose. */
-static void prepare_pose(SnStepper *s, const double *pose)
+/* Asks the drivers for a moment; it is not damped yet. */
+static SnStatus prepare_stage(SnContext *context, SnStepper *s, const SnDriver *drivers, double fraction, double *pose, double *pose_velocity)
 {
+    SnStatus status = SN_OK;
     const SnWorld *world = s->world;
-    double keep = world->keep_pose;
-    size_t bytes = 3 * world->vertex_count * sizeof *pose;
-    /* a step begins in the pose that the one before ended in */
-    if (world->tet_count == 0) {
-        s->clamped = 0;
-    } else if (keep > 0.0 && !(s->has_prepared && memcmp(s->prepared, pose, bytes) == 0)) {
-        s->clamped = sn_tet_elements_pose_rest(world->elements, pose, keep, world->tet_keep_scale, s->rest, s->left_over);
-        memcpy(s->prepared, pose, bytes);
-    } else if (keep == 0.0 && !s->has_prepared) {
-        s->clamped = 0;
-        memcpy(s->rest, world->elements->inverse_rest, 9 * world->tet_count * sizeof *s->rest);
+    s->stage.pose = pose;
+    s->stage.pose_velocity = pose_velocity;
+    for (size_t b = 0; b < world->body_count; b++) {
+        SN_TRY(drivers[b].prepare(context, drivers[b].self, world, world->bodies + b, fraction, &s->stage));
     }
-    s->has_prepared = 1;
-    for (size_t v = 0; v < world->vertex_count; v++) {
-        for (size_t a = 0; a < 3; a++) {
-            double weight = (1.0 - keep * world->keep_scale[v]) * world->gravity[a];
-            s->loads[3 * v + a] = world->mass[v] * (weight + world->acceleration[3 * v + a]);
-        }
+    for (size_t t = 0; t < world->term_count; t++) {
+        s->inputs[t] = (SnTermInput){.data = s->stage.inputs[t]};
     }
-    if (s->clamped > 0) {
-        memset(s->element_gradients, 0, 3 * sn_terms_corner_count(world->term_count, world->terms) * sizeof *s->element_gradients);
-        sn_tet_elements_derivatives(world->elements, s->rest, pose, s->element_gradients, NULL);
-        for (size_t k = 0; k < 12 * world->tet_count; k++) {
-            s->element_gradients[k] *= s->left_over[k / 12];
-        }
-        sn_assembly_gather_gradient(&world->assembly, s->element_gradients, s->pose_gradient);
-        for (size_t k = 0; k < 3 * world->vertex_count; k++) {
-            s->loads[k] += s->pose_gradient[k];
-        }
-    }
+cleanup:
+    return status;
 }
 
 /* Damping by βK times `rate`, turned as `positions` and relative to `centre`. */
@@ -157,14 +155,11 @@ static void set_damping(SnStepper *s, double rate, const double *positions, cons
     const SnWorld *world = s->world;
     for (size_t t = 0; t < world->term_count; t++) {
         const SnTerm *term = world->terms + t;
-        if (!(world->damping_stiffness > 0.0)) {
-            s->inputs[t].damping = (SnDamping){0};
-            continue;
+        s->inputs[t].damping = (SnDamping){0};
+        if (world->damping[t] > 0.0) {
+            term->kind->damp(term->elements, s->inputs + t, positions, centre, s->damping_shape[t]);
+            s->inputs[t].damping = (SnDamping){rate * world->damping[t], world->damping_scale[t], s->damping_shape[t]};
         }
-        term->kind->damp(term->elements, s->inputs + t, positions, centre, s->damping_shape[t]);
-        s->inputs[t].damping = (SnDamping){.factor = rate * world->damping_stiffness,
-                                           .scale = s->inputs[t].data == &s->tets ? world->tet_damping_scale : NULL,
-                                           .shape = s->damping_shape[t]};
     }
 }
 
@@ -172,7 +167,6 @@ static void set_damping(SnStepper *s, double rate, const double *positions, cons
 static void evaluate_start(SnStepper *s, const SnState *state)
 {
     const SnWorld *world = s->world;
-    prepare_pose(s, s->pose_begin);
     for (size_t k = 0; k < 3 * world->vertex_count; k++) { /* the state a second ago, had the velocities been those relative to the input */
         double velocity = state->velocities[k] - s->pose_velocity_begin[k];
         s->centre[k] = state->positions[k] - (world->fixed[k / 3] ? 0.0 : velocity);
@@ -181,70 +175,72 @@ static void evaluate_start(SnStepper *s, const SnState *state)
     (void)sn_terms_value(world->term_count, world->terms, s->inputs, state->positions, s->energies, s->element_gradients);
     sn_assembly_gather_gradient(&world->assembly, s->element_gradients, s->force);
     for (size_t k = 0; k < 3 * world->vertex_count; k++) {
-        double drag = world->damping_mass * world->damping_scale[k / 3] * world->mass[k / 3];
-        s->force[k] = s->loads[k] - s->force[k] + world->drive[k / 3] * (s->pose_begin[k] - state->positions[k]) -
+        double drag = world->drag[k / 3] * world->mass[k / 3];
+        s->force[k] = s->stage.loads[k] - s->force[k] + s->stage.drive[k / 3] * (s->pose_begin[k] - state->positions[k]) -
                       drag * (state->velocities[k] - s->pose_velocity_begin[k]);
     }
 }
 
+/* Whether nothing holds a body: no vertex is fixed, no row holds. */
+static int is_free(const SnWorld *world, const SnBody *body)
+{
+    return body->row_count == 0 && memchr(world->fixed + body->first_vertex, 1, body->vertex_count) == NULL;
+}
+
 /* A free body feels no elastic force, and none of its damping, as a whole: the shift that balances what is left of the other forces
    is known exactly, so momentum is kept to the last digits whatever the tolerance. It only lowers the energy. */
-static void balance_free_body(const SnStepper *s, double *positions)
+static void balance_free_body(const SnStepper *s, const SnBody *body, double *positions)
 {
-    const SnWorld *world = s->world;
     double total = 0.0, force[3] = {0};
-    if (world->assembly.unknown_count < world->vertex_count || world->constraints.size > 0) {
-        return;
-    }
-    for (size_t v = 0; v < world->vertex_count; v++) {
+    size_t end = body->first_vertex + body->vertex_count;
+    for (size_t v = body->first_vertex; v < end; v++) {
         total += s->diagonal[v];
         for (size_t a = 0; a < 3; a++) {
-            force[a] += s->loads[3 * v + a] - s->diagonal[v] * (positions[3 * v + a] - s->targets[3 * v + a]);
+            force[a] += s->stage.loads[3 * v + a] - s->diagonal[v] * (positions[3 * v + a] - s->targets[3 * v + a]);
         }
     }
-    for (size_t k = 0; k < 3 * world->vertex_count; k++) {
+    for (size_t k = 3 * body->first_vertex; k < 3 * end; k++) {
         positions[k] += force[k % 3] / total;
     }
 }
 
-/* The constrained rows take the values that they have in the input. */
-static void impose_rows(SnStepper *s, const double *input, double *values)
+static void impose_rows(SnStepper *s, const double *targets, double *values)
 {
-    sn_rows_apply(&s->world->constraints.rows, input, s->row_targets);
-    sn_constraints_impose(&s->world->constraints, s->row_targets, s->row_work, values);
+    sn_constraints_impose(&s->world->constraints, targets, s->row_work, values);
 }
 
-/* Solves a stage of length τ that ends at `fraction`, from offset p and prediction x̂ and the guess in `positions`. With `start` the
-   result never has a higher energy than free vertices that stay there: where the guess led into a worse minimum, it is sought
-   from there. */
-static SnStatus solve_stage(SnContext *context, SnStepper *s, const SnInputCurve *curve, double fraction, double tau,
-                            const double *start, double *positions, double *velocities, SnStepReport *report)
+/* Diagonal, targets and the centre of damping of a stage of length τ; fixed vertices of `positions` go where the input has them. */
+static void set_targets(SnStepper *s, double tau, double *positions)
 {
-    SnStatus status = SN_OK;
     const SnWorld *world = s->world;
-    double alpha = world->damping_mass;
-    sn_input_curve_evaluate(curve, fraction, s->pose, s->pose_velocity);
-    prepare_pose(s, s->pose);
     for (size_t v = 0; v < world->vertex_count; v++) {
-        double inertia = world->mass[v] / (tau * tau), drag = alpha * world->damping_scale[v] * world->mass[v] / tau, drive = world->drive[v];
+        double inertia = world->mass[v] / (tau * tau), drag = world->drag[v] * world->mass[v] / tau, drive = s->stage.drive[v];
         s->diagonal[v] = inertia + drag + drive;
         for (size_t a = 0; a < 3; a++) {
             size_t k = 3 * v + a;
             s->centre[k] = s->offset[k] + (s->pose[k] - s->pose_offset[k]);
-            s->targets[k] = (inertia * s->predicted[k] + drag * s->centre[k] + drive * s->pose[k]) / s->diagonal[v];
-            if (world->fixed[v]) {
-                positions[k] = s->centre[k] = s->pose[k];
+            if (world->fixed[v]) { /* it may weigh nothing */
+                positions[k] = s->centre[k] = s->targets[k] = s->pose[k];
+                continue;
             }
+            s->targets[k] = (inertia * s->predicted[k] + drag * s->centre[k] + drive * s->pose[k]) / s->diagonal[v];
         }
     }
+}
+
+/* Solves the stage of length τ that was prepared last, from offset p and prediction x̂ and the guess in `positions`. With `start` the
+   result never has a higher energy than free vertices that stay there: where the guess led into a worse minimum, it is sought
+   from there. */
+static SnStatus solve_stage(SnContext *context, SnStepper *s, double tau, const double *start, double *positions, double *velocities,
+                            SnStepReport *report)
+{
+    SnStatus status = SN_OK;
+    const SnWorld *world = s->world;
+    size_t n = 3 * world->vertex_count;
+    set_targets(s, tau, positions);
     set_damping(s, 1.0 / tau, positions, s->centre);
     SnObjective objective = {
-        .inputs = s->inputs,
-        .scale = 1.0,
-        .diagonal = s->diagonal,
-        .targets = s->targets,
-        .loads = s->loads,
-    };
+        .inputs = s->inputs, .scale = 1.0, .diagonal = s->diagonal, .targets = s->targets, .loads = s->stage.loads};
     SnNewtonSettings newton = {
         .max_rounds = s->settings.newton_rounds > 0 ? s->settings.newton_rounds : MAX_ROUNDS,
         .single_full_step = s->settings.newton_rounds == 1,
@@ -255,43 +251,42 @@ static SnStatus solve_stage(SnContext *context, SnStepper *s, const SnInputCurve
         sn_newton_forget(s->newton);
         s->factor_tau = tau;
     }
-    impose_rows(s, s->pose, positions);
+    impose_rows(s, s->stage.row_targets, positions);
     SN_TRY(sn_newton_minimise(context, s->newton, &objective, &newton, positions, &rounds));
     if (start != NULL && !newton.single_full_step) {
-        for (size_t k = 0; k < 3 * world->vertex_count; k++) {
+        for (size_t k = 0; k < n; k++) {
             s->stage_positions[k] = world->fixed[k / 3] ? s->pose[k] : start[k];
         }
-        impose_rows(s, s->pose, s->stage_positions);
+        impose_rows(s, s->stage.row_targets, s->stage_positions);
         if (!(rounds.value <= sn_newton_value(s->newton, &objective, s->stage_positions))) {
-            memcpy(positions, s->stage_positions, 3 * world->vertex_count * sizeof *positions);
+            memcpy(positions, s->stage_positions, n * sizeof *positions);
             SN_TRY(sn_newton_minimise(context, s->newton, &objective, &newton, positions, &rounds));
         }
     }
-    balance_free_body(s, positions);
-    impose_rows(s, s->pose, positions); /* to the last digits */
+    for (size_t b = 0; b < world->body_count; b++) {
+        if (is_free(world, world->bodies + b)) {
+            balance_free_body(s, world->bodies + b, positions);
+        }
+    }
+    impose_rows(s, s->stage.row_targets, positions); /* to the last digits */
     report->rounds += rounds.rounds;
     report->factorizations += rounds.factorizations;
     report->unconverged += !rounds.converged && s->settings.newton_rounds == 0;
-    for (size_t v = 0; v < world->vertex_count; v++) {
-        for (size_t a = 0; a < 3; a++) {
-            size_t k = 3 * v + a;
-            velocities[k] = world->fixed[v] ? s->pose_velocity[k] : (positions[k] - s->offset[k]) / tau;
-        }
+    for (size_t k = 0; k < n; k++) {
+        velocities[k] = world->fixed[k / 3] ? s->pose_velocity[k] : (positions[k] - s->offset[k]) / tau;
     }
-    impose_rows(s, s->pose_velocity, velocities);
+    impose_rows(s, s->stage.row_rates, velocities);
 cleanup:
     return status;
 }
 
-/* The guess of a stage: the state carried along by the input, and for `coast` seconds by its own motion relative to it, which goes on
-   changing as in the last step. A single round is to linearise at the start of the step: it does not coast. */
-static void guess_stage(SnStepper *s, const SnInputCurve *curve, const SnState *state, double fraction, double coast,
-                        double *positions)
+/* The guess of the stage prepared last: the state carried along by the input, and for `coast` seconds by its own motion relative to it,
+   which goes on changing as in the last step. A single round is to linearise at the start of the step: it does not coast. */
+static void guess_stage(const SnStepper *s, const SnState *state, double coast, double *positions)
 {
     coast = s->settings.newton_rounds == 1 ? 0.0 : coast;
     /* implicit Euler moves by its new velocity; TR-BDF2 gains nothing */
     double bend = s->settings.scheme == SN_SCHEME_IMPLICIT_EULER && s->has_acceleration ? coast * coast : 0.0;
-    sn_input_curve_evaluate(curve, fraction, s->pose, NULL);
     for (size_t k = 0; k < 3 * s->world->vertex_count; k++) {
         positions[k] = state->positions[k] + (s->pose[k] - s->pose_begin[k]) +
                        coast * (state->velocities[k] - s->pose_velocity_begin[k]) + bend * s->expected[k];
@@ -299,44 +294,52 @@ static void guess_stage(SnStepper *s, const SnInputCurve *curve, const SnState *
 }
 
 /* 1/2 |Δv|²_M + potential at the end is at most kinetic energy + potential at the start + what moving the fixed vertices adds. */
-static SnStatus implicit_euler(SnContext *context, SnStepper *s, const SnInputCurve *curve, double end, double h, const SnState *state,
+static SnStatus implicit_euler(SnContext *context, SnStepper *s, const SnDriver *drivers, double end, double h, const SnState *state,
                                SnStepReport *report)
 {
+    SnStatus status = SN_OK;
+    SN_TRY(prepare_stage(context, s, drivers, end, s->pose, s->pose_velocity));
     for (size_t k = 0; k < 3 * s->world->vertex_count; k++) {
         s->offset[k] = state->positions[k];
         s->pose_offset[k] = s->pose_begin[k];
         s->predicted[k] = state->positions[k] + h * state->velocities[k];
     }
-    guess_stage(s, curve, state, end, h, s->positions);
-    return solve_stage(context, s, curve, end, h, state->positions, s->positions, s->velocities, report);
+    guess_stage(s, state, h, s->positions);
+    SN_TRY(solve_stage(context, s, h, state->positions, s->positions, s->velocities, report));
+cleanup:
+    return status;
 }
 
-static SnStatus tr_bdf2(SnContext *context, SnStepper *s, const SnInputCurve *curve, double begin, double end, double h,
+static SnStatus tr_bdf2(SnContext *context, SnStepper *s, const SnDriver *drivers, double begin, double end, double h,
                         const SnState *state, SnStepReport *report)
 {
     SnStatus status = SN_OK;
     const double theta = 1.0 - 1.0 / sqrt(2.0), c1 = 0.5 * (1.0 + sqrt(2.0)), c0 = c1 - 1.0;
-    double tau = theta * h, middle = begin + 2.0 * theta * (end - begin);
+    double tau = theta * h, coast = s->settings.newton_rounds == 1 ? 0.0 : (h - 2.0 * tau);
     size_t n = 3 * s->world->vertex_count;
+    evaluate_start(s, state);
     for (size_t k = 0; k < n; k++) {
-        double acceleration = s->force[k] / s->world->mass[k / 3];
+        double acceleration = s->world->fixed[k / 3] ? 0.0 : s->force[k] / s->world->mass[k / 3];
         s->offset[k] = state->positions[k] + tau * state->velocities[k];
         s->pose_offset[k] = s->pose_begin[k] + tau * s->pose_velocity_begin[k];
         s->predicted[k] = s->offset[k] + tau * (state->velocities[k] + tau * acceleration);
     }
-    guess_stage(s, curve, state, middle, 2.0 * tau, s->stage_positions);
-    SN_TRY(solve_stage(context, s, curve, middle, tau, NULL, s->stage_positions, s->stage_velocities, report));
+    SN_TRY(prepare_stage(context, s, drivers, begin + 2.0 * theta * (end - begin), s->pose, s->pose_velocity));
+    guess_stage(s, state, 2.0 * tau, s->stage_positions);
+    SN_TRY(solve_stage(context, s, tau, NULL, s->stage_positions, s->stage_velocities, report));
 
-    /* the second stage starts where the first one is heading */
-    sn_input_curve_evaluate(curve, end, s->positions, NULL);
+    /* the second stage starts where the first one is heading: its offset from the input, carried along */
     for (size_t k = 0; k < n; k++) {
-        double coast = s->settings.newton_rounds == 1 ? 0.0 : (h - 2.0 * tau);
-        s->positions[k] += s->stage_positions[k] - s->pose[k] + coast * (s->stage_velocities[k] - s->pose_velocity[k]);
+        s->positions[k] = s->stage_positions[k] - s->pose[k] + coast * (s->stage_velocities[k] - s->pose_velocity[k]);
         s->offset[k] = c1 * s->stage_positions[k] - c0 * state->positions[k];
         s->pose_offset[k] = c1 * s->pose[k] - c0 * s->pose_begin[k];
         s->predicted[k] = s->offset[k] + tau * (c1 * s->stage_velocities[k] - c0 * state->velocities[k]);
     }
-    SN_TRY(solve_stage(context, s, curve, end, tau, NULL, s->positions, s->velocities, report));
+    SN_TRY(prepare_stage(context, s, drivers, end, s->pose, s->pose_velocity));
+    for (size_t k = 0; k < n; k++) {
+        s->positions[k] += s->pose[k];
+    }
+    SN_TRY(solve_stage(context, s, tau, NULL, s->positions, s->velocities, report));
 cleanup:
     return status;
 }
@@ -347,7 +350,7 @@ static double stored_energy(SnStepper *s, const double *pose, const double *posi
     const SnWorld *world = s->world;
     SnTermInput inputs[SN_TERMS_MOST] = {{0}};
     for (size_t v = 0; v < world->vertex_count; v++) {
-        s->diagonal[v] = world->drive[v];
+        s->diagonal[v] = s->stage.drive[v];
     }
     for (size_t t = 0; t < world->term_count; t++) {
         inputs[t].data = s->inputs[t].data;
@@ -368,7 +371,7 @@ static double work_of_loads(const SnStepper *s, const double *from, const double
     for (size_t k = 0; k < s->world->assembly.unknown_count; k++) {
         size_t v = (size_t)s->world->assembly.vertex[k];
         for (size_t a = 3 * v; a < 3 * v + 3; a++) {
-            sum += s->loads[a] * (to[a] - from[a]);
+            sum += s->stage.loads[a] * (to[a] - from[a]);
         }
     }
     return sum;
@@ -409,22 +412,21 @@ static int energy_rose(SnStepper *s, const SnState *state)
     return !(0.5 * speed_end * speed_end + stored_end <= bound + slack + 10.0 * sn_newton_rounding(s->newton));
 }
 
-SnStatus sn_stepper_step(SnContext *context, SnStepper *s, const SnInputCurve *curve, double begin, double end, SnState *state,
-                         SnStepReport *report)
+SnStatus sn_stepper_step(SnContext *context, SnStepper *s, const SnDriver *drivers, double begin, double end, double interval,
+                         SnState *state, SnStepReport *report)
 {
     SnStatus status = SN_OK;
-    double h = (end - begin) * curve->interval;
+    double h = (end - begin) * interval;
     size_t bytes = 3 * s->world->vertex_count * sizeof(double);
-    sn_input_curve_evaluate(curve, begin, s->pose_begin, s->pose_velocity_begin);
+    SN_TRY(prepare_stage(context, s, drivers, begin, s->pose_begin, s->pose_velocity_begin));
     if (s->settings.scheme == SN_SCHEME_TR_BDF2) {
-        evaluate_start(s, state);
-        SN_TRY(tr_bdf2(context, s, curve, begin, end, h, state, report));
+        SN_TRY(tr_bdf2(context, s, drivers, begin, end, h, state, report));
         if (energy_rose(s, state)) {
             report->fallbacks++;
-            SN_TRY(implicit_euler(context, s, curve, end, h, state, report));
+            SN_TRY(implicit_euler(context, s, drivers, end, h, state, report));
         }
     } else {
-        SN_TRY(implicit_euler(context, s, curve, end, h, state, report));
+        SN_TRY(implicit_euler(context, s, drivers, end, h, state, report));
     }
     for (size_t k = 0; k < 3 * s->world->vertex_count; k++) {
         double before = state->velocities[k] - s->pose_velocity_begin[k], after = s->velocities[k] - s->pose_velocity[k];

@@ -1,11 +1,10 @@
-/* One step of a world along its input. The scheme is a choice: implicit Euler as in the paper, and TR-BDF2, second order and
+/* One step of a world, as its drivers move it. The scheme is a choice: implicit Euler as in the paper, and TR-BDF2, second order and
    almost free of numerical damping (methods, "Integrator"). Both are minimisations of an incremental potential. */
 #ifndef SN_DYNAMICS_TIME_STEP_H
 #define SN_DYNAMICS_TIME_STEP_H
 
-#include "dynamics/input_curve.h"
 #include "dynamics/newton.h"
-#include "dynamics/world.h"
+#include "dynamics/stage.h"
 
 typedef enum SnScheme { SN_SCHEME_TR_BDF2, SN_SCHEME_IMPLICIT_EULER } SnScheme;
 
@@ -28,12 +27,12 @@ typedef struct SnStepper SnStepper;
 SnStatus sn_stepper_create(SnContext *context, const SnWorld *world, const SnStepSettings *settings, SnStepper **stepper);
 void sn_stepper_destroy(SnStepper *stepper);
 
-/* Makes the next step independent of the steps before it, to the bit: the checkpoint of a state. Steps in between share a factor.
-   To be called too where the world has changed. */
+/* Makes the next step independent of the steps before it, to the bit: the checkpoint of a state. Steps in between share a factor. */
 void sn_stepper_forget(SnStepper *stepper);
 
-/* Advances the state from fraction `begin` to fraction `end` of the curve's interval. On failure the state is as it was. */
-SnStatus sn_stepper_step(SnContext *context, SnStepper *stepper, const SnInputCurve *curve, double begin, double end,
+/* Advances the state from fraction `begin` to fraction `end` of an interval (seconds) that the drivers, one a body, count by. On failure
+   the state is as it was. */
+SnStatus sn_stepper_step(SnContext *context, SnStepper *stepper, const SnDriver *drivers, double begin, double end, double interval,
                          SnState *state, SnStepReport *report);
 
 #endif

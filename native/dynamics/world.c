@@ -46,6 +46,17 @@ cleanup:
     return status;
 }
 
+static SnStatus init_bodies(SnContext *context, const SnWorldDef *def, SnWorld *world)
+{
+    SnStatus status = SN_OK;
+    SnBody all = {.vertex_count = world->vertex_count, .term_count = world->term_count};
+    world->body_count = def->body_count > 0 ? def->body_count : 1;
+    SN_TRY_NEW(context, world->bodies, world->body_count, SnBody);
+    memcpy(world->bodies, def->body_count > 0 ? def->bodies : &all, world->body_count * sizeof all);
+cleanup:
+    return status;
+}
+
 SnStatus sn_world_init(SnContext *context, const SnWorldDef *def, SnWorld *world)
 {
     SnStatus status = SN_OK;
@@ -61,25 +72,22 @@ SnStatus sn_world_init(SnContext *context, const SnWorldDef *def, SnWorld *world
     SN_TRY_NEW(context, world->elements, 1, SnTetElements);
     SN_TRY_NEW(context, world->fixed, vertices, unsigned char);
     SN_TRY_NEW(context, world->mass, vertices, double);
-    SN_TRY_NEW(context, world->drive, vertices, double);
-    SN_TRY_NEW(context, world->acceleration, 3 * vertices, double);
-    SN_TRY(new_ones(context, vertices, &world->damping_scale));
-    SN_TRY(new_ones(context, vertices, &world->keep_scale));
+    SN_TRY_NEW(context, world->drag, vertices, double);
     memcpy(world->mass, def->mass, vertices * sizeof *def->mass);
-    if (def->fixed != NULL) {
-        memcpy(world->fixed, def->fixed, vertices);
+    for (size_t v = 0; v < vertices && def->fixed != NULL; v++) {
+        world->fixed[v] = def->fixed[v] != 0;
     }
     if (def->mesh != NULL) {
         SN_TRY(init_tets(context, def, world));
     }
-    SN_TRY(new_ones(context, world->tet_count, &world->tet_damping_scale));
-    SN_TRY(new_ones(context, world->tet_count, &world->tet_keep_scale));
     for (size_t t = 0; t < def->term_count; t++) {
         world->terms[world->term_count++] = def->terms[t];
     }
     for (size_t t = 0; t < world->term_count; t++) {
         stencils[t] = world->terms[t].stencils;
+        SN_TRY(new_ones(context, stencils[t].count, &world->damping_scale[t]));
     }
+    SN_TRY(init_bodies(context, def, world));
     SN_TRY(sn_assembly_init(context, vertices, world->term_count, stencils, world->fixed, &world->assembly));
 cleanup:
     if (status != SN_OK) {
@@ -100,12 +108,32 @@ void sn_world_clear(SnWorld *world)
     sn_constraints_clear(&world->constraints);
     sn_release(world->fixed);
     sn_release(world->mass);
-    double *arrays[] = {world->drive,         world->acceleration, world->damping_scale, world->keep_scale,
-                        world->tet_damping_scale, world->tet_keep_scale};
-    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
-        sn_release(arrays[k]);
+    sn_release(world->drag);
+    sn_release(world->bodies);
+    for (size_t t = 0; t < SN_TERMS_MOST; t++) {
+        sn_release(world->damping_scale[t]);
     }
     memset(world, 0, sizeof *world);
+}
+
+void sn_world_damp(SnWorld *world, double drag, double damping)
+{
+    for (size_t v = 0; v < world->vertex_count; v++) {
+        world->drag[v] = drag;
+    }
+    for (size_t t = 0; t < world->term_count; t++) {
+        world->damping[t] = damping;
+    }
+}
+
+SnStatus sn_world_constrain(SnContext *context, SnRows *rows, SnWorld *world)
+{
+    SnStatus status = SN_OK;
+    size_t count = rows->count;
+    SN_TRY(sn_constraints_init(context, &world->assembly, world->mass, rows, &world->constraints));
+    world->bodies[0].row_count = count;
+cleanup:
+    return status;
 }
 
 void sn_world_lumped_mass(const SnTetMesh *mesh, double density, const double *scale, double *mass)

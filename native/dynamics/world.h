@@ -1,10 +1,18 @@
-/* Everything that stays constant while stepping: elements, masses, which vertices follow the input exactly, how strongly the others
-   are driven towards it. A state is what changes. */
+/* Everything that stays constant while stepping: bodies with their terms, masses, damping, which vertices are fixed to the input. A state
+   is what changes; what a method says from moment to moment comes with a stage (dynamics/stage.h). */
 #ifndef SN_DYNAMICS_WORLD_H
 #define SN_DYNAMICS_WORLD_H
 
 #include "dynamics/constraints.h"
 #include "energy/tet_elements.h"
+
+/* A range of vertices that belong together, with its own terms and exact rows. An obstacle is a body of fixed vertices that weigh
+   nothing and have no terms. */
+typedef struct SnBody {
+    size_t first_vertex, vertex_count;
+    size_t first_term, term_count;
+    size_t first_row, row_count;
+} SnBody;
 
 typedef struct SnWorld {
     size_t vertex_count;
@@ -14,19 +22,15 @@ typedef struct SnWorld {
     SnTetElements *elements; /* owned */
     size_t term_count;
     SnTerm terms[SN_TERMS_MOST]; /* the tets first, where there are any */
+    double damping[SN_TERMS_MOST];         /* Rayleigh beta of each term, s, ... */
+    double *damping_scale[SN_TERMS_MOST];  /* ... times this for each stencil; owned */
+    size_t body_count;
+    SnBody *bodies;          /* owned */
     SnAssembly assembly;
-    unsigned char *fixed; /* vertex_count: it is where the input has it, no unknown; owned */
+    unsigned char *fixed;    /* vertex_count: it is where the input has it, no unknown; owned */
     double *mass;            /* vertex_count, kg; owned */
-    double *drive;           /* vertex_count: W of methods section 1, N/m; owned */
-    SnConstraints constraints; /* rows that have the values of the input exactly; none unless set before a stepper is made; owned */
-    double *acceleration;    /* vertex_count x 3: of outer forces beside gravity, m/s²; owned */
-    double gravity[3];       /* m/s² */
-    double damping_mass;     /* Rayleigh alpha, 1/s */
-    double damping_stiffness; /* Rayleigh beta, s */
-    double keep_pose;        /* 0..1 */
-    /* What multiplies damping and Keep Pose from place to place, 1 until it is set; owned. */
-    double *damping_scale, *keep_scale;         /* vertex_count */
-    double *tet_damping_scale, *tet_keep_scale; /* tet_count */
+    double *drag;            /* vertex_count: Rayleigh alpha, 1/s; owned */
+    SnConstraints constraints; /* rows that hold exactly; none unless set before a stepper is made; owned */
 } SnWorld;
 
 /* What a world is made of, to start from sn_world_def_default. Arrays are copied. */
@@ -42,12 +46,21 @@ typedef struct SnWorldDef {
     /* Further energies, whose elements must outlive the world. */
     size_t term_count;
     const SnTerm *terms;
+    /* Ranges that follow one another, vertices and terms (the tets are the first) alike. None: all of it is one body. */
+    size_t body_count;
+    const SnBody *bodies;
 } SnWorldDef;
 SnWorldDef sn_world_def_default(void); /* stable neo-Hookean, Poisson's ratio 0.4 */
 
-/* Drive, gravity, outer forces, damping and Keep Pose start at zero and may be set between steps. */
+/* Drag and damping are zero until set, with scales of 1; constraints are none. Once a stepper is made it stays as it is. */
 SnStatus sn_world_init(SnContext *context, const SnWorldDef *def, SnWorld *world);
 void sn_world_clear(SnWorld *world);
+
+/* The same drag (1/s) and damping (s) everywhere. */
+void sn_world_damp(SnWorld *world, double drag, double damping);
+
+/* Takes exact rows (over vertices), emptying `rows`; those of the world's one body. */
+SnStatus sn_world_constrain(SnContext *context, SnRows *rows, SnWorld *world);
 
 /* A quarter of each tet's mass at each of its corners. `scale` (tets) multiplies the density; null is 1 everywhere. */
 void sn_world_lumped_mass(const SnTetMesh *mesh, double density, const double *scale, double *mass);

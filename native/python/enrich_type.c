@@ -93,7 +93,7 @@ static PyObject *enrich_new(PyTypeObject *type, PyObject *arguments, PyObject *k
     if (sn_arrays_open(ARRAYS, a) < 0) {
         return NULL;
     }
-    SnBody body = {mesh, embedding, a[AREAS].data, a[FILL].data, a[THICKNESS].data};
+    SnCagedBody body = {mesh, embedding, a[AREAS].data, a[FILL].data, a[THICKNESS].data};
     SnEnrichPaint paint = {.follow = a[FOLLOW].data,
                            .cage_follow = a[CAGE_FOLLOW].data,
                            .stiffness = a[STIFFNESS].data,

@@ -3,6 +3,7 @@
 #include "python/types.h"
 
 #include "base/memory.h"
+#include "dynamics/input_driver.h"
 #include "dynamics/modes.h"
 #include "dynamics/statics.h"
 #include "dynamics/time_step.h"
@@ -15,6 +16,7 @@ typedef struct World {
     PyObject_HEAD
     SnTetMesh mesh;
     SnWorld world;
+    double gravity[3];
 } World;
 
 static void world_dealloc(PyObject *object)
@@ -83,9 +85,8 @@ static PyObject *world_new(PyTypeObject *type, PyObject *arguments, PyObject *ke
         sn_errors_set(SN_BAD_INPUT, "fixed has the wrong shape: give one for each vertex.");
     } else if ((self = (World *)sn_type_new(type)) != NULL) {
         SnStatus status = fill_world(&context, arrays, arrays + 1, arrays + 2, energy, young, poisson, density, self);
-        memcpy(self->world.gravity, gravity, sizeof gravity);
-        self->world.damping_mass = alpha;
-        self->world.damping_stiffness = beta;
+        memcpy(self->gravity, gravity, sizeof gravity);
+        sn_world_damp(&self->world, alpha, beta);
         if (sn_errors_check(status, &context) < 0) {
             Py_CLEAR(self);
         }
@@ -129,14 +130,14 @@ static PyObject *world_evaluate(PyObject *object, PyObject *arguments)
 }
 
 /* Static equilibrium under gravity. */
-static SnStatus settle(SnContext *context, const SnWorld *world, const SnStaticsSettings *settings, double *positions,
-                       SnNewtonReport *report)
+static SnStatus settle(SnContext *context, const SnWorld *world, const double gravity[3], const SnStaticsSettings *settings,
+                       double *positions, SnNewtonReport *report)
 {
     double *loads = SN_NEW(context, 3 * world->vertex_count, double);
     if (loads == NULL) {
         return SN_OUT_OF_MEMORY;
     }
-    sn_statics_weight(world, loads);
+    sn_statics_weight(world, gravity, loads);
     SnStatus status = sn_statics_solve(context, world, loads, settings, positions, report);
     sn_release(loads);
     return status;
@@ -158,7 +159,7 @@ static PyObject *world_settle(PyObject *object, PyObject *arguments)
         return NULL;
     }
     Py_BEGIN_ALLOW_THREADS
-    status = settle(context, &self->world, &settings, positions.data, &report);
+    status = settle(context, &self->world, self->gravity, &settings, positions.data, &report);
     Py_END_ALLOW_THREADS
     sn_arrays_close(1, &positions);
     return sn_errors_check(status, context) < 0 ? NULL : Py_BuildValue("ii", report.rounds, report.converged);
@@ -183,16 +184,17 @@ static PyObject *world_frequencies(PyObject *object, PyObject *arguments)
     return sn_errors_none(status, context);
 }
 
-static SnStatus run_steps(SnContext *context, const SnWorld *world, const SnStepSettings *settings, const SnInputCurve *curve,
+static SnStatus run_steps(SnContext *context, const SnWorld *world, const SnStepSettings *settings, SnInputDriver *input,
                           int count, SnState *state, SnStepReport *report)
 {
     SnStatus status = SN_OK;
     SnStepper *stepper = NULL;
+    SnDriver driver = sn_input_driver(input);
     sn_context_stage(context, "Simulating", count);
     SN_TRY(sn_stepper_create(context, world, settings, &stepper));
     for (int k = 0; k < count; k++) {
         SN_TRY(sn_context_advance(context, k));
-        SN_TRY(sn_stepper_step(context, stepper, curve, 0.0, 1.0, state, report));
+        SN_TRY(sn_stepper_step(context, stepper, &driver, 0.0, 1.0, input->curve->interval, state, report));
     }
 cleanup:
     sn_stepper_destroy(stepper);
@@ -223,8 +225,9 @@ static PyObject *world_step(PyObject *object, PyObject *arguments)
         return NULL;
     }
     SnState state = {arrays[0].data, arrays[1].data};
+    SnInputDriver input = {.curve = &curve, .gravity = {self->gravity[0], self->gravity[1], self->gravity[2]}};
     Py_BEGIN_ALLOW_THREADS
-    status = run_steps(context, &self->world, &settings, &curve, count, &state, &report);
+    status = run_steps(context, &self->world, &settings, &input, count, &state, &report);
     Py_END_ALLOW_THREADS
     sn_arrays_close(SN_COUNT(arrays), arrays);
     return sn_errors_check(status, context) < 0 ? NULL : Py_BuildValue("ii", report.rounds, report.fallbacks);

@@ -172,7 +172,7 @@ static Run run_body(SnContext *context, const Scene *scene, SnScheme scheme, dou
         if (forget) {
             sn_stepper_forget(stepper);
         }
-        CHECK(sn_stepper_step(context, stepper, &curve, 0.0, 1.0, &state, &run.report) == SN_OK);
+        CHECK(scene_step(context, scene, stepper, &curve, 0.0, 1.0, &state, &run.report) == SN_OK);
     }
     run.milliseconds = 1e3 * (now() - start) / steps;
     run.positions = scene_copy(context, state.positions, scene->n);
@@ -366,7 +366,7 @@ static double simulate_elephant(SnContext *context, const Elephant *elephant, co
     SnEnrichPaint paint = {.follow = elephant->follow};
     size_t n = elephant->n, bytes = n * sizeof *simulated, repaired;
     double seconds = 0.0;
-    SnBody elephant_body = {.cage = &elephant->cage, .embedding = &elephant->embedding, .areas = elephant->areas};
+    SnCagedBody elephant_body = {.cage = &elephant->cage, .embedding = &elephant->embedding, .areas = elephant->areas};
     CHECK(sn_enrich_create(context, &elephant_body, &paint, settings, &enrich) == SN_OK);
     CHECK(sn_state_init(context, elephant->cage.vertex_count, &state) == SN_OK);
     memcpy(state.positions, fitted, bytes);

@@ -90,7 +90,7 @@ static inline SnStatus run_open(SnContext *context, Run *run)
     settings.max_rounds = run->fit_rounds;
     SN_TRY(sn_fit_create(context, &run->cage, &run->embedding, run->areas, &settings, &run->fit));
     SnEnrichPaint paint = {.follow = run->follow};
-    SnBody body = {.cage = &run->cage, .embedding = &run->embedding, .areas = run->areas};
+    SnCagedBody body = {.cage = &run->cage, .embedding = &run->embedding, .areas = run->areas};
     SN_TRY(sn_enrich_create(context, &body, &paint, &run->settings, &run->enrich));
     SN_TRY(sn_state_init(context, run->cage.vertex_count, &run->state));
     SN_TRY_NEW(context, run->fitted[0], n, double);

@@ -5,7 +5,9 @@
 #include "check.h"
 
 #include "base/memory.h"
+#include "dynamics/input_driver.h"
 #include "dynamics/modes.h"
+#include "dynamics/time_step.h"
 
 #include <string.h>
 
@@ -80,6 +82,9 @@ typedef struct Scene {
     unsigned char *fixed;
     double *mass;
     SnWorld world;
+    SnInputDriver driver; /* gravity, drive; the curve comes with scene_step */
+    double *drive;        /* vertices, N/m */
+    SnKeepPose keep_pose; /* where scene_keep has switched it on */
     size_t n; /* 3 x vertices */
 } Scene;
 
@@ -101,6 +106,7 @@ static inline Scene scene_from(SnContext *context, SnTetMesh mesh, int held, dou
                       .young = moduli, .poisson = 0.3};
     CHECK(sn_world_init(context, &def, &scene.world) == SN_OK);
     sn_release(moduli);
+    scene.driver.drive = scene.drive = SN_NEW(context, mesh.vertex_count, double);
     return scene;
 }
 
@@ -110,12 +116,32 @@ static inline Scene scene_bar(SnContext *context, int length, int held, double y
     return scene_from(context, scene_box(context, length, 1, 1, 0.1), held, young, energy);
 }
 
+/* Keep Pose, in a scene that has come to stay. */
+static inline void scene_keep(SnContext *context, Scene *scene, double keep)
+{
+    sn_keep_pose_clear(&scene->keep_pose);
+    CHECK(sn_keep_pose_init(context, scene->world.elements, 0, scene->mesh.vertex_count, keep, &scene->keep_pose) == SN_OK);
+    scene->driver.keep_pose = &scene->keep_pose;
+}
+
+/* One step along a curve. */
+static inline SnStatus scene_step(SnContext *context, const Scene *scene, SnStepper *stepper, const SnInputCurve *curve, double begin, double end,
+                                  SnState *state, SnStepReport *report)
+{
+    SnInputDriver input = scene->driver;
+    SnDriver driver = sn_input_driver(&input);
+    input.curve = curve;
+    return sn_stepper_step(context, stepper, &driver, begin, end, curve->interval, state, report);
+}
+
 static inline void scene_clear(Scene *scene)
 {
+    sn_keep_pose_clear(&scene->keep_pose);
     sn_world_clear(&scene->world);
     sn_tet_mesh_clear(&scene->mesh);
     sn_release(scene->fixed);
     sn_release(scene->mass);
+    sn_release(scene->drive);
 }
 
 /* Stiffness at `positions`, on the pattern of the free vertices. The caller releases it. */

@@ -66,9 +66,9 @@ static void shaken_body_keeps_its_averages_and_moves_otherwise(void)
         SnStepSettings settings = {.scheme = trial / 2 % 2 ? SN_SCHEME_IMPLICIT_EULER : SN_SCHEME_TR_BDF2, .step_tolerance = 1e-6};
         Scene scene = bar(&context, held, region_count);
         CHECK(scene.world.constraints.rows.count == (size_t)region_count);
-        scene.world.damping_stiffness = 0.005;
-        scene.world.gravity[2] = -9.81;
-        scene.world.keep_pose = trial >= 6;
+        sn_world_damp(&scene.world, 0.0, 0.005);
+        scene.driver.gravity[2] = -9.81;
+        scene_keep(&context, &scene, trial >= 6);
         double *frames[FRAMES + 1], offset = 0.0;
         for (int k = 0; k <= FRAMES; k++) {
             frames[k] = SN_NEW(&context, scene.n, double);
@@ -81,8 +81,8 @@ static void shaken_body_keeps_its_averages_and_moves_otherwise(void)
         context.allocations_until_failure = 0; /* a step allocates nothing */
         for (int k = 0; k < FRAMES; k++) {
             SnInputCurve curve = {scene.mesh.vertex_count, k ? frames[k - 1] : NULL, frames[k], frames[k + 1], NULL, 1.0 / 24.0};
-            CHECK(sn_stepper_step(&context, stepper, &curve, 0.0, 0.5, &state, &report) == SN_OK);
-            CHECK(sn_stepper_step(&context, stepper, &curve, 0.5, 1.0, &state, &report) == SN_OK);
+            CHECK(scene_step(&context, &scene, stepper, &curve, 0.0, 0.5, &state, &report) == SN_OK);
+            CHECK(scene_step(&context, &scene, stepper, &curve, 0.5, 1.0, &state, &report) == SN_OK);
             CHECK(drift(&scene, frames[k + 1], state.positions) < 1e-14);
             offset = fmax(offset, scene_distance(state.positions, frames[k + 1], scene.n));
         }
@@ -171,7 +171,7 @@ static void free_body_rings_about_its_average(void)
     enum { STEPS = 60 };
     sn_context_init(&context);
     Scene scene = bar(&context, 0, 1);
-    scene.world.gravity[2] = -9.81;
+    scene.driver.gravity[2] = -9.81;
     double *values = scene_stiffness(&context, &scene, scene.mesh.positions), *vectors = SN_NEW(&context, 7 * scene.n, double);
     CHECK(sn_eigensolver_lowest(&context, &scene.world.assembly.pattern, values, scene.mass, 7, squared, vectors) == SN_OK);
     const double *mode = vectors + 6 * scene.n;
@@ -186,7 +186,7 @@ static void free_body_rings_about_its_average(void)
         .vertex_count = scene.mesh.vertex_count, .begin = scene.mesh.positions, .end = scene.mesh.positions, .interval = half};
     CHECK(sn_stepper_create(&context, &scene.world, &settings, &stepper) == SN_OK);
     for (int k = 0; k < STEPS; k++) {
-        CHECK(sn_stepper_step(&context, stepper, &curve, (double)k / STEPS, (k + 1.0) / STEPS, &state, &report) == SN_OK);
+        CHECK(scene_step(&context, &scene, stepper, &curve, (double)k / STEPS, (k + 1.0) / STEPS, &state, &report) == SN_OK);
     }
     for (size_t k = 0; k < scene.n; k++) {
         after += scene.mass[k / 3] * mode[k] * (state.positions[k] - scene.mesh.positions[k]);
@@ -217,7 +217,7 @@ static void hundreds_of_regions_are_kept_too(void)
     }
     CHECK(sn_averages_constrain(&context, regions, &scene.world) == SN_OK);
     CHECK(scene.world.constraints.size > SN_RESPONSE_MOST);
-    scene.world.gravity[2] = -9.81;
+    scene.driver.gravity[2] = -9.81;
     CHECK(sn_state_init(&context, scene.mesh.vertex_count, &state) == SN_OK);
     memcpy(state.positions, scene.mesh.positions, scene.n * sizeof(double));
     CHECK(sn_stepper_create(&context, &scene.world, &settings, &stepper) == SN_OK);
@@ -229,7 +229,7 @@ static void hundreds_of_regions_are_kept_too(void)
     memcpy(state.positions, frames[0], scene.n * sizeof(double));
     for (int k = 0; k < 2; k++) {
         SnInputCurve curve = {scene.mesh.vertex_count, NULL, frames[k], frames[k + 1], NULL, 1.0 / 24.0};
-        CHECK(sn_stepper_step(&context, stepper, &curve, 0.0, 1.0, &state, &report) == SN_OK);
+        CHECK(scene_step(&context, &scene, stepper, &curve, 0.0, 1.0, &state, &report) == SN_OK);
         CHECK(drift(&scene, frames[k + 1], state.positions) < 1e-13);
         moved = fmax(moved, scene_distance(state.positions, frames[k + 1], scene.n));
     }

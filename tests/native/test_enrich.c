@@ -237,7 +237,7 @@ static SnState one_frame(Ball *b, const SnEnrichSettings *settings, SnEnrichSumm
     double *begin = posed(b, b->cage.positions, b->n, 0.0, 0.0, 0.0), *after = posed(b, b->cage.positions, b->n, 0.3, 0.5, 0.3);
     *end = posed(b, b->cage.positions, b->n, 0.1, 0.1, 0.1);
     SnEnrichPaint paint = {.follow = b->follow};
-    SnBody body = {.cage = &b->cage, .embedding = &b->embedding, .areas = b->areas};
+    SnCagedBody body = {.cage = &b->cage, .embedding = &b->embedding, .areas = b->areas};
     CHECK(sn_enrich_create(&b->context, &body, &paint, settings, &enrich) == SN_OK);
     CHECK(sn_state_init(&b->context, b->cage.vertex_count, &state) == SN_OK);
     memcpy(state.positions, begin, b->n * sizeof(double));
@@ -373,11 +373,11 @@ static void young_given_by_hand_is_used(void)
     settings.damping_stiffness = 0.01;
     settings.substeps = 7;
     SnEnrichPaint paint = {.follow = b.follow};
-    SnBody body = {.cage = &b.cage, .embedding = &b.embedding, .areas = b.areas};
+    SnCagedBody body = {.cage = &b.cage, .embedding = &b.embedding, .areas = b.areas};
     CHECK(sn_enrich_create(&b.context, &body, &paint, &settings, &enrich) == SN_OK);
     SnEnrichSummary summary = sn_enrich_summary(enrich);
     CHECK(summary.young_min == 12345.0 && summary.young_max == 12345.0 && summary.substeps == 7);
-    CHECK(sn_enrich_world(enrich)->damping_mass == 0.5 && sn_enrich_world(enrich)->damping_stiffness == 0.01);
+    CHECK(sn_enrich_world(enrich)->drag[0] == 0.5 && sn_enrich_world(enrich)->damping[0] == 0.01);
     CHECK(summary.frequency > 0.5 && summary.frequency < 20.0); /* about sqrt(E / rho) / size */
     sn_enrich_destroy(enrich);
     sn_enrich_destroy(NULL);

@@ -67,8 +67,7 @@ static void hanging_bar_rests_in_equilibrium(void)
     double *x = scene_copy(&context, scene.mesh.positions, scene.n), *loads = SN_NEW(&context, scene.n, double);
     double *gradients = SN_NEW(&context, 12 * world->tet_count, double), *gradient = SN_NEW(&context, scene.n, double);
     SnStaticsSettings settings = {.max_rounds = 50, .step_tolerance = 1e-12};
-    world->gravity[0] = 9.81;
-    sn_statics_weight(world, loads);
+    sn_statics_weight(world, (const double[3]){9.81, 0.0, 0.0}, loads);
     CHECK(sn_statics_solve(&context, world, loads, &settings, x, &report) == SN_OK);
     CHECK(report.converged && report.rounds > 0);
     sn_tet_elements_derivatives(world->elements, world->elements->inverse_rest, x, gradients, NULL);

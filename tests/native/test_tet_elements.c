@@ -368,11 +368,11 @@ static void kept_pose_has_no_force(void)
         double *left_over = SN_NEW(&context, elements->count, double);
         bend(&scene, 0.5, 1.5, trial < 2 ? 1.0 : 0.5, pose); /* the second pair is squashed to a half too */
         double before = force_at(&context, &scene, elements->inverse_rest, pose);
-        CHECK(sn_tet_elements_pose_rest(elements, pose, 1.0, scene.world.tet_keep_scale, rest, left_over) == 0);
+        CHECK(sn_tet_elements_pose_rest(elements, pose, 1.0, scene.world.damping_scale[0] /* ones */, rest, left_over) == 0);
         CHECK(before > 1.0);
         CHECK(force_at(&context, &scene, rest, pose) < 1e-11 * before);
         /* half kept: a part of the force */
-        CHECK(sn_tet_elements_pose_rest(elements, pose, 0.5, scene.world.tet_keep_scale, rest, left_over) == 0);
+        CHECK(sn_tet_elements_pose_rest(elements, pose, 0.5, scene.world.damping_scale[0] /* ones */, rest, left_over) == 0);
         double half = force_at(&context, &scene, rest, pose);
         CHECK(half > 0.1 * before && half < before);
         sn_release(pose);
@@ -391,7 +391,7 @@ static void pose_that_is_not_kept_changes_nothing(void)
     double *pose = SN_NEW(&context, scene.n, double), *rest = SN_NEW(&context, 9 * elements->count, double);
     double *left_over = SN_NEW(&context, elements->count, double);
     bend(&scene, 0.5, 1.5, 0.5, pose);
-    CHECK(sn_tet_elements_pose_rest(elements, pose, 0.0, scene.world.tet_keep_scale, rest, left_over) == 0);
+    CHECK(sn_tet_elements_pose_rest(elements, pose, 0.0, scene.world.damping_scale[0] /* ones */, rest, left_over) == 0);
     CHECK(scene_distance(rest, elements->inverse_rest, 9 * elements->count) < 1e-12); /* entries are 10 1/m */
     sn_release(pose);
     sn_release(rest);
@@ -413,7 +413,7 @@ static void flat_and_inverted_poses_are_clamped_and_counted(void)
         for (size_t v = 0; v < scene.mesh.vertex_count; v++) {
             pose[3 * v + 2] *= SQUASH[trial];
         }
-        CHECK(sn_tet_elements_pose_rest(elements, pose, 1.0, scene.world.tet_keep_scale, rest, left_over) == elements->count);
+        CHECK(sn_tet_elements_pose_rest(elements, pose, 1.0, scene.world.damping_scale[0] /* ones */, rest, left_over) == elements->count);
         int finite = 1;
         for (size_t k = 0; k < 9 * elements->count; k++) {
             finite &= isfinite(rest[k]) != 0;

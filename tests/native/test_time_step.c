@@ -41,7 +41,7 @@ static void advance(SnContext *context, const Scene *scene, SnScheme scheme, dou
     SnStepReport report = {0};
     int failures = 0;
     for (int k = 0; k < steps; k++) {
-        failures += sn_stepper_step(context, stepper, &curve, (double)k / steps, (k + 1.0) / steps, state, &report) != SN_OK;
+        failures += scene_step(context, scene, stepper, &curve, (double)k / steps, (k + 1.0) / steps, state, &report) != SN_OK;
     }
     CHECK(failures == 0 && report.fallbacks == 0 && report.unconverged == 0);
     sn_stepper_destroy(stepper);
@@ -206,8 +206,7 @@ static void check_decay(double ratio_mass, double ratio_stiffness, SnScheme sche
     sn_context_init(&context);
     Scene scene = scene_bar(&context, 4, 1, 1e7, &sn_energy_neo_hookean);
     double *shape = lowest_mode(&context, &scene, &squared), omega = sqrt(squared), speed = 0.004 * omega;
-    scene.world.damping_mass = 2.0 * ratio_mass * omega;
-    scene.world.damping_stiffness = 2.0 * ratio_stiffness / omega;
+    sn_world_damp(&scene.world, 2.0 * ratio_mass * omega, 2.0 * ratio_stiffness / omega);
     double ratio = ratio_mass + ratio_stiffness, damped = omega * sqrt(1.0 - ratio * ratio);
     double duration = 2.0 * 2.0 * SCENE_PI / damped, h = duration / steps;
     SnState state = state_at_rest(&context, &scene);
@@ -266,16 +265,15 @@ static SnState five_steps(SnContext *context, Scene *scene, const double *frames
     SnInputCurve curve = {scene->mesh.vertex_count, NULL, frames, frames + scene->n, frames + 2 * scene->n, 1.0 / 24.0};
     SnState state = state_at_rest(context, scene);
     SnStepReport report = {0};
-    world->gravity[2] = -9.81;
-    world->damping_mass = 1.0;
-    world->damping_stiffness = 1e-3;
-    world->keep_pose = 0.7;
+    scene->driver.gravity[2] = -9.81;
+    sn_world_damp(world, 1.0, 1e-3);
+    scene_keep(context, scene, 0.7);
     for (size_t v = 0; v < world->vertex_count; v++) {
-        world->drive[v] = 10.0 * world->mass[v];
+        scene->drive[v] = 10.0 * world->mass[v];
     }
     sn_stepper_forget(stepper);
     for (int k = 0; k < 5; k++) {
-        CHECK(sn_stepper_step(context, stepper, &curve, 0.2 * k, k == 4 ? 1.0 : 0.2 * (k + 1), &state, &report) == SN_OK);
+        CHECK(scene_step(context, scene, stepper, &curve, 0.2 * k, k == 4 ? 1.0 : 0.2 * (k + 1), &state, &report) == SN_OK);
     }
     return state;
 }
@@ -345,7 +343,7 @@ static double *hundred_steps(SnContext *context, const Scene *scene, SnScheme sc
         if (full) {
             sn_stepper_forget(stepper);
         }
-        CHECK(sn_stepper_step(context, stepper, &curve, 0.0, 1.0, &state, &report) == SN_OK);
+        CHECK(scene_step(context, scene, stepper, &curve, 0.0, 1.0, &state, &report) == SN_OK);
     }
     CHECK(full ? report.factorizations >= 100 : report.factorizations < 50); /* else the two would be the same */
     double *positions = scene_copy(context, state.positions, scene->n);
@@ -380,11 +378,11 @@ static void step_allocates_nothing(void)
     SnInputCurve curve = {scene.mesh.vertex_count, NULL, frames, frames + scene.n, frames + 2 * scene.n, 1.0 / 24.0};
     SnState state = state_at_rest(&context, &scene);
     SnStepReport report = {0};
-    scene.world.damping_stiffness = 1e-3;
-    scene.world.keep_pose = 0.7;
+    sn_world_damp(&scene.world, 0.0, 1e-3);
+    scene_keep(&context, &scene, 0.7);
     context.allocations_until_failure = 0; /* the next one would fail */
-    CHECK(sn_stepper_step(&context, stepper, &curve, 0.0, 0.5, &state, &report) == SN_OK);
-    CHECK(sn_stepper_step(&context, stepper, &curve, 0.5, 1.0, &state, &report) == SN_OK);
+    CHECK(scene_step(&context, &scene, stepper, &curve, 0.0, 0.5, &state, &report) == SN_OK);
+    CHECK(scene_step(&context, &scene, stepper, &curve, 0.5, 1.0, &state, &report) == SN_OK);
     CHECK(report.factorizations > 0);
     sn_state_clear(&state);
     sn_stepper_destroy(stepper);
@@ -433,7 +431,7 @@ static void failed_step_leaves_the_state_as_it_was(void)
     double *velocities = scene_copy(&context, state.velocities, scene.n);
     SnInputCurve curve = {scene.mesh.vertex_count, NULL, frames, frames + scene.n, NULL, 1.0 / 24.0};
     frames[scene.n] = NAN;
-    CHECK(sn_stepper_step(&context, stepper, &curve, 0.0, 1.0, &state, &report) == SN_NUMERIC_FAILURE);
+    CHECK(scene_step(&context, &scene, stepper, &curve, 0.0, 1.0, &state, &report) == SN_NUMERIC_FAILURE);
     CHECK(context.message[0] != '\0');
     CHECK(scene_same_bits(state.positions, positions, scene.n) && scene_same_bits(state.velocities, velocities, scene.n));
     sn_release(positions);
@@ -451,9 +449,9 @@ static void kept_pose_stays_under_gravity_and_a_loose_one_sags(void)
         sn_context_init(&context);
         Scene scene = scene_bar(&context, 4, 1, YOUNG, &sn_energy_neo_hookean);
         SnState state = state_at_rest(&context, &scene);
-        scene.world.gravity[2] = -9.81;
-        scene.world.keep_pose = keep;
-        scene.world.damping_mass = 5.0;
+        scene.driver.gravity[2] = -9.81;
+        scene_keep(&context, &scene, keep);
+        sn_world_damp(&scene.world, 5.0, 0.0);
         advance(&context, &scene, SN_SCHEME_TR_BDF2, 0.5, 24, &state);
         double moved = scene_distance(state.positions, scene.mesh.positions, scene.n);
         CHECK(keep ? moved < 1e-9 : moved > 0.01);
@@ -481,7 +479,7 @@ static void wild_states_calm_down_at_any_step(void)
         }
         double start = total_energy(&context, &scene, &state), before = start;
         for (int step = 0; step < 10; step++) {
-            CHECK(sn_stepper_step(&context, stepper, &curve, 0.0, 1.0, &state, &report) == SN_OK);
+            CHECK(scene_step(&context, &scene, stepper, &curve, 0.0, 1.0, &state, &report) == SN_OK);
             double after = total_energy(&context, &scene, &state);
             CHECK(after <= (trial < 12 ? 1.6 : 1.001) * before + 1e-10 * start);
             before = after;

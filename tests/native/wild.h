@@ -55,7 +55,7 @@ static inline double wild_height(const Scene *scene, const SnState *state)
 {
     double sum = 0.0;
     for (size_t k = 0; k < scene->n; k++) {
-        sum -= scene->fixed[k / 3] ? 0.0 : scene->mass[k / 3] * scene->world.gravity[k % 3] * state->positions[k];
+        sum -= scene->fixed[k / 3] ? 0.0 : scene->mass[k / 3] * scene->driver.gravity[k % 3] * state->positions[k];
     }
     return sum;
 }
@@ -112,9 +112,9 @@ static inline WildRun wild_run(uint64_t seed, int steps)
     for (size_t e = 0; e < scene.world.tet_count; e++) {
         sn_tet_elements_set_material(scene.world.elements, e, run.young, run.poisson);
     }
-    scene.world.gravity[2] = check_random(&random) < 0.5 ? -9.81 : 0.0;
-    scene.world.damping_mass = check_random(&random) < 0.3 ? 2.0 : 0.0;
-    scene.world.damping_stiffness = check_random(&random) < 0.3 ? 0.02 : 0.0;
+    scene.driver.gravity[2] = check_random(&random) < 0.5 ? -9.81 : 0.0;
+    double drag = check_random(&random) < 0.3 ? 2.0 : 0.0, damping = check_random(&random) < 0.3 ? 0.02 : 0.0;
+    sn_world_damp(&scene.world, drag, damping);
 
     double *partial = SN_NEW(&context, sn_tet_elements_partial_count(scene.world.elements), double);
     double *moved = scene_copy(&context, scene.mesh.positions, scene.n), *velocities = SN_NEW(&context, scene.n, double);
@@ -140,7 +140,7 @@ static inline WildRun wild_run(uint64_t seed, int steps)
             before.positions[k] = scene.fixed[k / 3] ? moved[k] : before.positions[k];
         }
         double bound = wild_energy(&scene, &before, NULL, partial), start = bound - wild_height(&scene, &before);
-        SnStatus status = sn_stepper_step(&context, stepper, &curve, 0.0, 1.0, &state, &report);
+        SnStatus status = scene_step(&context, &scene, stepper, &curve, 0.0, 1.0, &state, &report);
         if (status != SN_OK) {
             printf("seed %llu: %s\n", (unsigned long long)seed, context.message);
         }

@@ -13,8 +13,8 @@
 #define SHIFT 1e-6 /* of the mean stiffness over mass: definite where a rigid motion is free */
 
 /* A = K + W + εM, factorized, and the response of the averages to it. */
-static SnStatus prepare(SnContext *context, const SnWorld *world, const double *stiffness, double *values, SnLinearSolver *solver,
-                        SnResponse *response)
+static SnStatus prepare(SnContext *context, const SnWorld *world, const double *drive, const double *stiffness, double *values,
+                        SnLinearSolver *solver, SnResponse *response)
 {
     SnStatus status = SN_OK;
     const SnAssembly *assembly = &world->assembly;
@@ -28,7 +28,7 @@ static SnStatus prepare(SnContext *context, const SnWorld *world, const double *
     }
     for (size_t k = 0; k < 3 * assembly->unknown_count; k++) {
         size_t v = (size_t)assembly->vertex[k / 3];
-        values[assembly->pattern.value_start[k]] += world->drive[v] + SHIFT * trace / mass * world->mass[v];
+        values[assembly->pattern.value_start[k]] += drive[v] + SHIFT * trace / mass * world->mass[v];
     }
     SN_TRY(sn_linear_solver_factorize(context, solver, values));
     for (size_t k = 0; k < response->size; k++) {
@@ -40,8 +40,8 @@ cleanup:
     return status;
 }
 
-SnStatus sn_average_mode_find(SnContext *context, const SnWorld *world, const double *rest, double *elastic, double *driven,
-                              double *energy)
+SnStatus sn_average_mode_find(SnContext *context, const SnWorld *world, const double *drive, const double *rest, double *elastic,
+                              double *driven, double *energy)
 {
     SnStatus status = SN_OK;
     const SnAssembly *assembly = &world->assembly;
@@ -58,7 +58,7 @@ SnStatus sn_average_mode_find(SnContext *context, const SnWorld *world, const do
     SN_TRY(sn_modes_stiffness(context, world, rest, NULL, stiffness));
     SN_TRY(sn_linear_solver_create(context, &assembly->pattern, &solver));
     SN_TRY(sn_response_init(context, &world->constraints.free_rows, assembly->unknown_count, &response));
-    SN_TRY(prepare(context, world, stiffness, values, solver, &response));
+    SN_TRY(prepare(context, world, drive, stiffness, values, solver, &response));
     for (size_t k = 0; k < n; k++) { /* a start that is no shape in particular */
         shape[k] = cos(1.7 * (double)k * (double)(k % 7 + 1));
     }
@@ -84,7 +84,7 @@ SnStatus sn_average_mode_find(SnContext *context, const SnWorld *world, const do
     }
     for (size_t k = 0; k < n; k++) {
         energy[assembly->vertex[k / 3]] += shape[k] * product[k];
-        *driven += world->drive[assembly->vertex[k / 3]] * shape[k] * shape[k];
+        *driven += drive[assembly->vertex[k / 3]] * shape[k] * shape[k];
     }
 cleanup:
     sn_linear_solver_destroy(solver);

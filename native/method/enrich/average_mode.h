@@ -6,8 +6,8 @@
 #include "dynamics/world.h"
 
 /* For the slowest shape z that keeps the averages of the world, at rest: `elastic` = zᵀKz / zᵀMz and `driven` = zᵀWz / zᵀMz, rad²/s².
-   `rest`: vertices x 3. Nearly 0 where the averages leave a rigid motion free. `energy` (vertices): how they share in zᵀKz. */
-SnStatus sn_average_mode_find(SnContext *context, const SnWorld *world, const double *rest, double *elastic, double *driven,
-                              double *energy);
+   `drive` (vertices, N/m) is W; `rest`: vertices x 3. Nearly 0 where the averages leave a rigid motion free. `energy` (vertices): how they share in zᵀKz. */
+SnStatus sn_average_mode_find(SnContext *context, const SnWorld *world, const double *drive, const double *rest, double *elastic,
+                              double *driven, double *energy);
 
 #endif

@@ -43,7 +43,7 @@ SnStatus sn_averages_constrain(SnContext *context, const int32_t *regions, SnWor
             SN_TRY(sn_rows_add(context, &rows, (size_t)(next[region] - first), points + first, weights + first, INFINITY));
         }
     }
-    SN_TRY(sn_constraints_init(context, assembly, world->mass, &rows, &world->constraints));
+    SN_TRY(sn_world_constrain(context, &rows, world));
 cleanup:
     sn_rows_clear(&rows);
     sn_release(points);

@@ -26,10 +26,14 @@ struct SnEnrich {
     SnEnrichSettings settings;
     SnEnrichSummary summary;
     SnWorld world;
+    SnInputDriver driver;
+    SnKeepPose keep_pose;
+    double *drive;         /* cage vertices, N/m */
+    double *push;          /* cage vertices x 3, m/s² */
     SnStepper *stepper;
     double *cage_weights;  /* cage vertices, as painted at rest */
     /* Only where weights are animated: */
-    SnBody body;           /* its areas are our own */
+    SnCagedBody body;           /* its areas are our own */
     double *areas;         /* surface vertices */
     double *cage_follow;   /* cage vertices; null where the surface decides everywhere */
     double *weights_begin, *weights_end; /* cage vertices */
@@ -70,17 +74,18 @@ static void set_forces(SnEnrich *enrich)
     double omega = 2.0 * PI * enrich->summary.frequency;
     for (size_t v = 0; v < world->vertex_count; v++) {
         double ratio = sn_flesh_drive_ratio(enrich->cage_weights[v], settings->balance);
-        world->drive[v] = world->fixed[v] ? 0.0 : world->mass[v] * omega * omega * ratio;
+        enrich->drive[v] = world->fixed[v] ? 0.0 : world->mass[v] * omega * omega * ratio;
     }
-    memcpy(world->gravity, settings->gravity, sizeof world->gravity);
-    world->keep_pose = settings->keep_pose;
+    enrich->driver = (SnInputDriver){.push = enrich->push, .drive = enrich->drive, .keep_pose = &enrich->keep_pose};
+    memcpy(enrich->driver.gravity, settings->gravity, sizeof settings->gravity);
+    double ratio = log(20.0) / (omega * settings->settle), drag = ratio * omega;
+    world->damping[0] = ratio / omega;
     if (settings->young > 0.0) {
-        world->damping_mass = settings->damping_mass;
-        world->damping_stiffness = settings->damping_stiffness;
-    } else {
-        double ratio = log(20.0) / (omega * settings->settle);
-        world->damping_mass = ratio * omega;
-        world->damping_stiffness = ratio / omega;
+        drag = settings->damping_mass;
+        world->damping[0] = settings->damping_stiffness;
+    }
+    for (size_t v = 0; v < world->vertex_count; v++) { /* where its scale lies */
+        world->drag[v] = drag * world->drag[v];
     }
 }
 
@@ -91,7 +96,7 @@ static SnStatus find_softness(SnContext *context, const SnEnrich *enrich, const 
 {
     SnStatus status = SN_OK;
     double elastic, driven, omega = 2.0 * PI * enrich->settings.jiggle;
-    SN_TRY(sn_average_mode_find(context, world, cage->positions, &elastic, &driven, energy));
+    SN_TRY(sn_average_mode_find(context, world, enrich->drive, cage->positions, &elastic, &driven, energy));
     *softness = fmax((omega * omega - driven) / fmax(elastic, 1e-300), SOFTEST);
     *softness = *softness > FIRMEST ? 1.0 : *softness; /* it only turns, which no stiffness quickens */
 cleanup:
@@ -127,7 +132,6 @@ static SnStatus find_region_softness(SnContext *context, const SnEnrich *enrich,
     }
     SnWorldDef def = world_def(enrich, cage, young, enrich->world.mass, held);
     SN_TRY(sn_world_init(context, &def, &part));
-    memcpy(part.drive, enrich->world.drive, cage->vertex_count * sizeof *part.drive);
     SN_TRY(sn_averages_constrain(context, regions, &part));
     SN_TRY(find_softness(context, enrich, &part, cage, energy, softness));
 cleanup:
@@ -214,13 +218,13 @@ static int choose_substeps(const SnEnrich *enrich)
 }
 
 /* What an animated body needs to find its weights anew. Nothing of it is eliminated: what follows now may be free later. */
-static SnStatus prepare_animated(SnContext *context, SnEnrich *enrich, const SnBody *body, const double *cage_follow,
+static SnStatus prepare_animated(SnContext *context, SnEnrich *enrich, const SnCagedBody *body, const double *cage_follow,
                                  unsigned char *followed)
 {
     SnStatus status = SN_OK;
     const SnTetMesh *cage = body->cage;
     SN_TRY_NEW(context, enrich->areas, body->embedding->vertex_count, double);
-    enrich->body = (SnBody){.cage = cage, .embedding = body->embedding, .areas = enrich->areas};
+    enrich->body = (SnCagedBody){.cage = cage, .embedding = body->embedding, .areas = enrich->areas};
     SN_TRY_NEW(context, enrich->weights_begin, cage->vertex_count, double);
     SN_TRY_NEW(context, enrich->weights_end, cage->vertex_count, double);
     SN_TRY_NEW(context, enrich->held_begin, cage->vertex_count, unsigned char);
@@ -238,7 +242,7 @@ cleanup:
     return status;
 }
 
-SnStatus sn_enrich_create(SnContext *context, const SnBody *body, const SnEnrichPaint *paint, const SnEnrichSettings *settings,
+SnStatus sn_enrich_create(SnContext *context, const SnCagedBody *body, const SnEnrichPaint *paint, const SnEnrichSettings *settings,
                           SnEnrich **out)
 {
     SnStatus status = SN_OK;
@@ -269,7 +273,10 @@ SnStatus sn_enrich_create(SnContext *context, const SnBody *body, const SnEnrich
     }
     SnWorldDef def = world_def(enrich, cage, young, mass, followed);
     SN_TRY(sn_world_init(context, &def, &enrich->world));
-    SN_TRY(sn_flesh_regions(context, body, paint, settings, &enrich->world));
+    SN_TRY_NEW(context, enrich->drive, cage->vertex_count, double);
+    SN_TRY_NEW(context, enrich->push, 3 * cage->vertex_count, double);
+    SN_TRY(sn_keep_pose_init(context, enrich->world.elements, 0, cage->vertex_count, settings->keep_pose, &enrich->keep_pose));
+    SN_TRY(sn_flesh_regions(context, body, paint, settings, &enrich->world, &enrich->keep_pose));
     set_forces(enrich);
     if (paint->averages != NULL) {
         SN_TRY(set_averages(context, enrich, cage, paint->averages, young));
@@ -306,10 +313,11 @@ void sn_enrich_destroy(SnEnrich *enrich)
         return;
     }
     sn_stepper_destroy(enrich->stepper);
+    sn_keep_pose_clear(&enrich->keep_pose);
     sn_world_clear(&enrich->world);
     double *arrays[] = {enrich->cage_weights, enrich->areas, enrich->cage_follow, enrich->weights_begin, enrich->weights_end,
                         enrich->pose,         enrich->pose_velocity, enrich->around, enrich->row_targets,
-                        enrich->row_work};
+                        enrich->row_work, enrich->drive, enrich->push};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
         sn_release(arrays[k]);
     }
@@ -328,9 +336,9 @@ void sn_enrich_push(SnEnrich *enrich, const double *acceleration)
 {
     size_t bytes = 3 * enrich->world.vertex_count * sizeof *acceleration;
     if (acceleration != NULL) {
-        memcpy(enrich->world.acceleration, acceleration, bytes);
+        memcpy(enrich->push, acceleration, bytes);
     } else {
-        memset(enrich->world.acceleration, 0, bytes);
+        memset(enrich->push, 0, bytes);
     }
 }
 
@@ -363,12 +371,12 @@ cleanup:
 /* Animated weights at a fraction of the interval. */
 static void set_drive(SnEnrich *enrich, double fraction)
 {
-    SnWorld *world = &enrich->world;
+    const SnWorld *world = &enrich->world;
     double omega = 2.0 * PI * enrich->summary.frequency;
     for (size_t v = 0; v < world->vertex_count; v++) {
         double weight = enrich->weights_begin[v] + fraction * (enrich->weights_end[v] - enrich->weights_begin[v]);
         double ratio = weight >= SN_WEIGHT_EXACT ? HELD : sn_flesh_drive_ratio(weight, enrich->settings.balance);
-        world->drive[v] = world->mass[v] * omega * omega * ratio;
+        enrich->drive[v] = world->mass[v] * omega * omega * ratio;
     }
 }
 
@@ -501,6 +509,8 @@ SnStatus sn_enrich_advance(SnContext *context, SnEnrich *enrich, const SnInputCu
 {
     SnStatus status = SN_OK;
     int substeps = enrich->summary.substeps;
+    SnDriver driver = sn_input_driver(&enrich->driver);
+    enrich->driver.curve = curve;
     sn_context_stage(context, "Simulating", substeps);
     sn_stepper_forget(enrich->stepper); /* so that every frame is a checkpoint */
     for (int k = 0; k < substeps; k++) {
@@ -509,7 +519,7 @@ SnStatus sn_enrich_advance(SnContext *context, SnEnrich *enrich, const SnInputCu
         if (enrich->settings.animated) {
             set_drive(enrich, end);
         }
-        SN_TRY(sn_stepper_step(context, enrich->stepper, curve, begin, end, state, report));
+        SN_TRY(sn_stepper_step(context, enrich->stepper, &driver, begin, end, curve->interval, state, report));
         if (enrich->settings.animated) {
             hold(enrich, curve, end, state);
         }

@@ -3,6 +3,7 @@
 #ifndef SN_METHOD_ENRICH_ENRICH_H
 #define SN_METHOD_ENRICH_ENRICH_H
 
+#include "dynamics/input_driver.h"
 #include "dynamics/time_step.h"
 #include "mesh/embedding.h"
 
@@ -44,13 +45,13 @@ typedef struct SnEnrichPaint {
 SnEnrichSettings sn_enrich_settings_default(void);
 
 /* The cage with the surface that it carries. */
-typedef struct SnBody {
+typedef struct SnCagedBody {
     const SnTetMesh *cage;
     const SnEmbedding *embedding;
     const double *areas;     /* surface vertices: their weight */
     const double *fill;      /* tets: how much of each the body fills, 0..1, and ... */
     const double *thickness; /* ... how thick it is there, metres (see mesh/fill.h); null: all are full */
-} SnBody;
+} SnCagedBody;
 
 typedef struct SnEnrichSummary {
     size_t followed_vertices;
@@ -64,7 +65,7 @@ typedef struct SnEnrichSummary {
 typedef struct SnEnrich SnEnrich;
 
 /* Cage and embedding must outlive it; the rest is copied. */
-SnStatus sn_enrich_create(SnContext *context, const SnBody *body, const SnEnrichPaint *paint, const SnEnrichSettings *settings,
+SnStatus sn_enrich_create(SnContext *context, const SnCagedBody *body, const SnEnrichPaint *paint, const SnEnrichSettings *settings,
                           SnEnrich **enrich);
 void sn_enrich_destroy(SnEnrich *enrich);
 SnEnrichSummary sn_enrich_summary(const SnEnrich *enrich);

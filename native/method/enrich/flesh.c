@@ -19,7 +19,7 @@
    sheets and rods of the lattice. */
 #define LOCKING 0.7
 
-SnStatus sn_flesh_weights(SnContext *context, const SnBody *body, const SnEnrichPaint *paint, double *weights,
+SnStatus sn_flesh_weights(SnContext *context, const SnCagedBody *body, const SnEnrichPaint *paint, double *weights,
                           unsigned char *followed)
 {
     SnStatus status = SN_OK;
@@ -54,7 +54,7 @@ double sn_flesh_drive_ratio(double painted, double balance)
 
 /* share (tets): how much of the modulus of its flesh a tet has. Strain is the same all over a tet, so what it resists with is the flesh in
    it, no more; where that bends too stiffly, less. */
-static void find_shares(const SnBody *body, double *share)
+static void find_shares(const SnCagedBody *body, double *share)
 {
     for (size_t e = 0; e < body->cage->tet_count; e++) {
         share[e] = 1.0;
@@ -107,7 +107,7 @@ cleanup:
 }
 
 /* Each scale (cage vertices; tets) is painted^w: 1 where nothing is painted, `painted` where the weight w is 1. */
-static SnStatus find_scales(SnContext *context, const SnBody *body, const double *weights, double painted, double *vertices,
+static SnStatus find_scales(SnContext *context, const SnCagedBody *body, const double *weights, double painted, double *vertices,
                             double *tets)
 {
     SnStatus status = SN_OK;
@@ -129,7 +129,7 @@ cleanup:
 }
 
 /* Painted stiffness and density, over what Jiggle asks for: they are to be seen, so Jiggle does not make up for them. */
-static SnStatus scale_material(SnContext *context, const SnBody *body, const SnEnrichPaint *paint, const SnEnrichSettings *settings,
+static SnStatus scale_material(SnContext *context, const SnCagedBody *body, const SnEnrichPaint *paint, const SnEnrichSettings *settings,
                                double *young, double *mass)
 {
     SnStatus status = SN_OK;
@@ -158,7 +158,7 @@ cleanup:
     return status;
 }
 
-SnStatus sn_flesh_material(SnContext *context, const SnBody *body, const SnEnrichPaint *paint, const SnEnrichSettings *settings,
+SnStatus sn_flesh_material(SnContext *context, const SnCagedBody *body, const SnEnrichPaint *paint, const SnEnrichSettings *settings,
                            const double *weights, const unsigned char *followed, double *young, double *mass, double *share,
                            double *frequency, int *regions)
 {
@@ -171,25 +171,25 @@ cleanup:
     return status;
 }
 
-SnStatus sn_flesh_regions(SnContext *context, const SnBody *body, const SnEnrichPaint *paint, const SnEnrichSettings *settings,
-                          SnWorld *world)
+SnStatus sn_flesh_regions(SnContext *context, const SnCagedBody *body, const SnEnrichPaint *paint, const SnEnrichSettings *settings,
+                          SnWorld *world, SnKeepPose *keep_pose)
 {
     SnStatus status = SN_OK;
     double *vertices = NULL, *tets = NULL, kept = settings->keep_pose_painted;
     SN_TRY_NEW(context, vertices, body->cage->vertex_count, double);
     SN_TRY_NEW(context, tets, body->cage->tet_count, double);
     SN_TRY(find_scales(context, body, paint->damping, settings->damping_painted, vertices, tets));
-    memcpy(world->damping_scale, vertices, world->vertex_count * sizeof *vertices);
+    memcpy(world->drag, vertices, world->vertex_count * sizeof *vertices);
     for (size_t e = 0; e < world->tet_count; e++) {
-        world->tet_damping_scale[e] = tets[world->source_tets[e]];
+        world->damping_scale[0][e] = tets[world->source_tets[e]];
     }
     if (paint->keep_pose != NULL) { /* it may be painted 0, so its scale goes straight to it */
         SN_TRY(sn_weights_of_region(context, body->cage, body->embedding, body->areas, paint->keep_pose, vertices, tets));
         for (size_t v = 0; v < world->vertex_count; v++) {
-            world->keep_scale[v] = 1.0 + vertices[v] * (kept - 1.0);
+            keep_pose->scale[v] = 1.0 + vertices[v] * (kept - 1.0);
         }
         for (size_t e = 0; e < world->tet_count; e++) {
-            world->tet_keep_scale[e] = 1.0 + tets[world->source_tets[e]] * (kept - 1.0);
+            keep_pose->tet_scale[e] = 1.0 + tets[world->source_tets[e]] * (kept - 1.0);
         }
     }
 cleanup:

@@ -7,7 +7,7 @@
 #define SN_FLESH_ENCLOSED 0.98 /* flesh inside, with this much of what follows exactly around it, follows too */
 
 /* Weights of the cage vertices, which must come zeroed, as `followed` must: 1 where followed, else less. */
-SnStatus sn_flesh_weights(SnContext *context, const SnBody *body, const SnEnrichPaint *paint, double *weights,
+SnStatus sn_flesh_weights(SnContext *context, const SnCagedBody *body, const SnEnrichPaint *paint, double *weights,
                           unsigned char *followed);
 
 /* Driving stiffness over mass and squared angular frequency: 0 for weight 0, growing without bound towards 1. */
@@ -16,12 +16,12 @@ double sn_flesh_drive_ratio(double weight, double balance);
 /* Young's modulus (tets; of a partly filled one what its whole volume is to have), mass (cage vertices), how much of the flesh's
    own modulus a tet has (`share`, tets), and the frequency (Hz) that driving and substeps are measured by. `weights` and `followed` are those
    of sn_flesh_weights. */
-SnStatus sn_flesh_material(SnContext *context, const SnBody *body, const SnEnrichPaint *paint, const SnEnrichSettings *settings,
+SnStatus sn_flesh_material(SnContext *context, const SnCagedBody *body, const SnEnrichPaint *paint, const SnEnrichSettings *settings,
                            const double *weights, const unsigned char *followed, double *young, double *mass, double *share,
                            double *frequency, int *regions);
 
-/* Painted damping and Keep Pose, into the scales of the world. */
-SnStatus sn_flesh_regions(SnContext *context, const SnBody *body, const SnEnrichPaint *paint, const SnEnrichSettings *settings,
-                          SnWorld *world);
+/* Painted damping and Keep Pose: the scales of both, and of the drag in its place. */
+SnStatus sn_flesh_regions(SnContext *context, const SnCagedBody *body, const SnEnrichPaint *paint, const SnEnrichSettings *settings,
+                          SnWorld *world, SnKeepPose *keep_pose);
 
 #endif

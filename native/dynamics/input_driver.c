@@ -1,0 +1,44 @@
+#include "dynamics/input_driver.h"
+
+#include <string.h>
+
+/* Rows of a body: those of the world from first_row on. */
+static void apply_rows(const SnWorld *world, const SnBody *body, const double *x, double *values)
+{
+    SnRows rows = world->constraints.rows;
+    if (body->row_count > 0) {
+        rows.count = body->row_count;
+        rows.start += body->first_row;
+        sn_rows_apply(&rows, x, values + (rows.is_alike ? 3 : 1) * body->first_row);
+    }
+}
+
+static SnStatus prepare(SnContext *context, void *self, const SnWorld *world, const SnBody *body, double fraction, SnStage *stage)
+{
+    SnInputDriver *driver = self;
+    SnKeepPose *keep = driver->keep_pose;
+    size_t first = body->first_vertex;
+    (void)context;
+    sn_input_curve_evaluate(driver->curve, fraction, stage->pose + 3 * first, stage->pose_velocity + 3 * first);
+    apply_rows(world, body, stage->pose, stage->row_targets);
+    apply_rows(world, body, stage->pose_velocity, stage->row_rates);
+    for (size_t v = 0; v < body->vertex_count; v++) {
+        double kept = keep != NULL ? keep->keep * keep->scale[v] : 0.0;
+        stage->drive[first + v] = driver->drive != NULL ? driver->drive[v] : 0.0;
+        for (size_t a = 0; a < 3; a++) {
+            double weight = (1.0 - kept) * driver->gravity[a], push = driver->push != NULL ? driver->push[3 * v + a] : 0.0;
+            stage->loads[3 * (first + v) + a] = world->mass[first + v] * (weight + push);
+        }
+    }
+    if (keep != NULL) {
+        sn_keep_pose_prepare(keep, stage->pose);
+        sn_keep_pose_hold(keep, stage->pose, stage->loads);
+        stage->inputs[body->first_term] = &keep->input;
+    }
+    return SN_OK;
+}
+
+SnDriver sn_input_driver(SnInputDriver *driver)
+{
+    return (SnDriver){driver, prepare};
+}
