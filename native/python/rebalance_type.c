@@ -19,30 +19,35 @@ static void rebalance_dealloc(PyObject *object)
     sn_type_free(object);
 }
 
-/* Rebalance(cage, areas, follow) */
+/* Rebalance(cage, areas, follow, cage_follow=None) */
 static PyObject *rebalance_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
 {
-    static char *names[] = {"cage", "areas", "follow", NULL};
+    static char *names[] = {"cage", "areas", "follow", "cage_follow", NULL};
     PyObject *cage;
-    SnArray arrays[] = {{.name = "areas", .kind = 'd', .columns = 1}, {.name = "the follow weights", .kind = 'd', .columns = 1}};
+    SnArray arrays[] = {{.name = "areas", .kind = 'd', .columns = 1},
+                        {.name = "the follow weights", .kind = 'd', .columns = 1},
+                        {.name = "cage_follow", .kind = 'd', .columns = 1, .use = SN_ARRAY_READ_WITH_NAN, .is_optional = 1}};
     SnContext context;
     Rebalance *self = NULL;
     sn_context_init(&context);
-    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "OOO:Rebalance", names, &cage, &arrays[0].object, &arrays[1].object) ||
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "OOO|O:Rebalance", names, &cage, &arrays[0].object, &arrays[1].object,
+                                     &arrays[2].object) ||
         sn_cage_type_check(cage) < 0) {
         return NULL;
     }
     arrays[0].rows = arrays[1].rows = (Py_ssize_t)sn_cage_type_embedding(cage)->vertex_count;
+    arrays[2].rows = (Py_ssize_t)sn_cage_type_mesh(cage)->vertex_count;
     if (sn_arrays_open(SN_COUNT(arrays), arrays) < 0) {
         return NULL;
     }
     self = (Rebalance *)sn_type_new(type);
     if (self != NULL) {
+        SnBody body = {.cage = sn_cage_type_mesh(cage), .embedding = sn_cage_type_embedding(cage), .areas = arrays[0].data};
+        SnEnrichPaint paint = {.follow = arrays[1].data, .cage_follow = arrays[2].data};
         SnStatus status;
         self->cage = Py_NewRef(cage);
         Py_BEGIN_ALLOW_THREADS
-        status = sn_rebalance_create(&context, sn_cage_type_mesh(cage), sn_cage_type_embedding(cage), arrays[0].data, arrays[1].data,
-                                     &self->rebalance);
+        status = sn_rebalance_create(&context, &body, &paint, &self->rebalance);
         Py_END_ALLOW_THREADS
         if (sn_errors_check(status, &context) < 0) {
             Py_CLEAR(self);
@@ -112,7 +117,7 @@ int sn_rebalance_type_add(PyObject *module)
         {NULL, NULL, 0, NULL},
     };
     static PyType_Slot slots[] = {
-        {Py_tp_doc, "Rebalance(cage, areas, follow): draws a finished simulation back to its input, without a new one."},
+        {Py_tp_doc, "Rebalance(cage, areas, follow, cage_follow=None): draws a finished simulation back to its input, without a new one."},
         {Py_tp_new, rebalance_new},
         {Py_tp_dealloc, rebalance_dealloc},
         {Py_tp_methods, methods},

@@ -287,7 +287,9 @@ static void bench_rebalance(SnContext *context)
         simulated[3 * v + 1] = sin(x[2]) * x[0] + cos(x[2]) * x[1] + 0.003 * scene_signed(&random);
         simulated[3 * v + 2] = x[2];
     }
-    BEST(create, 1, CHECK(sn_rebalance_create(context, &mesh, &embedding, areas, follow, &rebalance) == SN_OK));
+    SnBody body = {.cage = &mesh, .embedding = &embedding, .areas = areas};
+    SnEnrichPaint paint = {.follow = follow};
+    BEST(create, 1, CHECK(sn_rebalance_create(context, &body, &paint, &rebalance) == SN_OK));
 #define FRAME CHECK(sn_rebalance_frame(context, rebalance, mesh.positions, simulated, 0.5, result) == SN_OK)
     BEST(frame, 30, simulated[0] += 1e-6; FRAME); /* never the same one again: what it keeps of it is of no use */
     BEST(slide, 30, FRAME);

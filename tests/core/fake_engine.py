@@ -36,6 +36,7 @@ class FakeEnricher:
     steps = 0
     delay = 0.0
     repaired = 0
+    cage_follow = None
 
     def __init__(
         self,

@@ -19,6 +19,7 @@ from sinew.core.base.errors import BadInput, Cancelled, StoreError
 from sinew.core.methods.enrich.engine import Enricher
 from sinew.core.methods.enrich.settings import Settings
 from sinew.core.paint.parts import Parts
+from sinew.core.paint.regions import Regions
 
 COUNT = 10
 REST, TRIANGLES = box_surface((3, 3, 9), (0.3, 0.3, 1.0))
@@ -223,3 +224,22 @@ def test_the_way_back_from_the_world_is_exact_for_any_object() -> None:
             back = results._transform(results._inverse(matrix), results._transform(matrix, points))
             assert np.abs(back - points).max() < 1e-11
     assert np.isnan(results._inverse(np.diag([1.0, 1.0, 0.0, 1.0]))).any()
+
+
+def test_the_core_of_a_limb_stays_on_the_input_after_the_bake_too(tmp_path: Path) -> None:
+    """Also when the results are made anew from the folder alone."""
+    bones = np.array([[0.15, 0.15, 0.2, 0.15, 0.15, 0.9, 0.12]])
+    shot = make_shot(regions=Regions(bones=bones))
+    outcome = run.bake(shot, samples(), tmp_path)
+    anew = remake.remake(tmp_path, outcome.id, with_after(0.5))
+    with Store.open(tmp_path, anew.id) as store:
+        stored = remake.stored_shot(store, with_after(0.5), None)
+        results = remake.results_of(store, stored)
+        core = ~np.isnan(store.constant("cage_follow"))
+        moved = 0.0
+        for index in range(COUNT):
+            fitted, simulated = store.read("fitted", index), store.read("simulated", index)
+            balanced = results.shown.balanced(fitted, simulated)
+            assert core.sum() > 3 and np.array_equal(balanced[core], fitted[core])
+            moved = max(moved, float(np.abs(balanced - simulated).max()))
+    assert moved > 1e-3

@@ -17,6 +17,13 @@ typedef struct Bar {
     SnRebalance *rebalance;
 } Bar;
 
+static SnStatus bar_create(Bar *bar, const double *cage_follow, SnRebalance **rebalance)
+{
+    SnBody body = {.cage = &bar->cage, .embedding = &bar->embedding, .areas = bar->areas};
+    SnEnrichPaint paint = {.follow = bar->follow, .cage_follow = cage_follow};
+    return sn_rebalance_create(&bar->context, &body, &paint, rebalance);
+}
+
 static void bar_init(Bar *bar, int cells, int held)
 {
     memset(bar, 0, sizeof *bar);
@@ -36,7 +43,7 @@ static void bar_init(Bar *bar, int cells, int held)
     bar->fitted = scene_copy(&bar->context, bar->cage.positions, bar->n);
     bar->simulated = scene_copy(&bar->context, bar->cage.positions, bar->n);
     bar->result = SN_NEW(&bar->context, bar->n, double);
-    CHECK(sn_rebalance_create(&bar->context, &bar->cage, &bar->embedding, bar->areas, bar->follow, &bar->rebalance) == SN_OK);
+    CHECK(bar_create(bar, NULL, &bar->rebalance) == SN_OK);
 }
 
 static void bar_clear(Bar *bar)
@@ -342,7 +349,7 @@ static void every_failing_allocation_is_told_and_leaks_nothing(void)
     for (long n = 0; status != SN_OK && n < 1000; n++) {
         SnRebalance *rebalance = NULL;
         bar.context.allocations_until_failure = n;
-        status = sn_rebalance_create(&bar.context, &bar.cage, &bar.embedding, bar.areas, bar.follow, &rebalance);
+        status = bar_create(&bar, NULL, &rebalance);
         CHECK(status == SN_OK || (status == SN_OUT_OF_MEMORY && rebalance == NULL && bar.context.message[0] != '\0'));
         sn_rebalance_destroy(rebalance);
     }
@@ -420,6 +427,35 @@ static void a_warp_finds_the_positions_that_its_gradients_came_from(void)
     bar_clear(&bar);
 }
 
+/* A core that follows inside, as bones do, stays where it is although nothing of the surface follows. */
+static void what_follows_inside_stays(void)
+{
+    Bar bar;
+    SnRebalance *rebalance = NULL;
+    bar_init(&bar, 10, 0);
+    double *cage_follow = SN_NEW(&bar.context, bar.n / 3, double), moved = 0.0;
+    for (size_t v = 0; v < bar.n / 3; v++) {
+        cage_follow[v] = bar.cage.positions[3 * v] < 0.35 ? 1.0 : NAN;
+    }
+    CHECK(bar_create(&bar, cage_follow, &rebalance) == SN_OK);
+    bend(&bar, 1.0, bar.simulated);
+    for (size_t k = 0; k < bar.n; k++) {
+        bar.simulated[k] = cage_follow[k / 3] == 1.0 ? bar.fitted[k] : bar.simulated[k];
+    }
+    CHECK(sn_rebalance_frame(&bar.context, rebalance, bar.fitted, bar.simulated, 0.5, bar.result) == SN_OK);
+    for (size_t k = 0; k < bar.n; k++) {
+        CHECK(cage_follow[k / 3] != 1.0 || bar.result[k] == bar.fitted[k]);
+    }
+    CHECK(sn_rebalance_frame(&bar.context, bar.rebalance, bar.fitted, bar.simulated, 0.5, bar.result) == SN_OK);
+    for (size_t k = 0; k < bar.n; k++) { /* which nothing else makes it do */
+        moved = cage_follow[k / 3] == 1.0 ? fmax(moved, fabs(bar.result[k] - bar.fitted[k])) : moved;
+    }
+    CHECK(moved > 1e-3);
+    sn_rebalance_destroy(rebalance);
+    sn_release(cage_follow);
+    bar_clear(&bar);
+}
+
 int main(void)
 {
     ends_are_the_simulated_and_the_fitted_cage_bit_for_bit();
@@ -434,5 +470,6 @@ int main(void)
     every_failing_allocation_is_told_and_leaks_nothing();
     spread_weights_rise_evenly_between_the_ends_of_a_bar();
     a_warp_finds_the_positions_that_its_gradients_came_from();
+    what_follows_inside_stays();
     return CHECK_RESULT();
 }

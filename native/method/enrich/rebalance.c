@@ -6,6 +6,7 @@
 #include "dynamics/turns.h"
 #include "dynamics/warp.h"
 #include "dynamics/weights.h"
+#include "method/enrich/flesh.h"
 
 #include <math.h>
 #include <string.h>
@@ -67,21 +68,20 @@ static double longest_side(const SnTetMesh *cage)
     return side;
 }
 
-SnStatus sn_rebalance_create(SnContext *context, const SnTetMesh *cage, const SnEmbedding *embedding, const double *areas,
-                             const double *follow, SnRebalance **out)
+SnStatus sn_rebalance_create(SnContext *context, const SnBody *body, const SnEnrichPaint *paint, SnRebalance **out)
 {
     SnStatus status = SN_OK;
     SnRebalance *r = NULL;
-    double *weights = NULL, *known = NULL;
+    const SnTetMesh *cage = body->cage;
+    double *weights = NULL;
     unsigned char *followed = NULL;
     *out = NULL;
     SN_TRY_NEW(context, r, 1, SnRebalance);
     r->cage = cage;
-    r->embedding = embedding;
+    r->embedding = body->embedding;
     SN_TRY_NEW(context, weights, cage->vertex_count, double);
-    SN_TRY_NEW(context, known, cage->vertex_count, double);
     SN_TRY_NEW(context, followed, cage->vertex_count, unsigned char);
-    SN_TRY(sn_weights_from_surface(context, cage, embedding, areas, follow, weights, known, followed));
+    SN_TRY(sn_flesh_weights(context, body, paint, weights, followed));
     SN_TRY(sn_warp_create(context, cage, followed, &r->warp));
     SN_TRY(sn_turns_create(context, cage, sn_warp_elements(r->warp), followed, &r->turns));
     SN_TRY_NEW(context, r->vertex_weights, cage->vertex_count, double);
@@ -96,7 +96,6 @@ SnStatus sn_rebalance_create(SnContext *context, const SnTetMesh *cage, const Sn
     *out = r;
 cleanup:
     sn_release(weights);
-    sn_release(known);
     sn_release(followed);
     if (status != SN_OK) {
         sn_rebalance_destroy(r);

@@ -3,14 +3,13 @@
 #ifndef SN_METHOD_ENRICH_REBALANCE_H
 #define SN_METHOD_ENRICH_REBALANCE_H
 
-#include "mesh/embedding.h"
+#include "method/enrich/enrich.h"
 
 typedef struct SnRebalance SnRebalance;
 
-/* `areas` and `follow` (surface vertices) are those of the simulation: what it followed stays where it is. Weights are 1 everywhere until
-   they are set. Cage and embedding must outlive it. */
-SnStatus sn_rebalance_create(SnContext *context, const SnTetMesh *cage, const SnEmbedding *embedding, const double *areas,
-                             const double *follow, SnRebalance **rebalance);
+/* Follow weights in the paint (`follow`, `cage_follow`) are those of the simulation: what it followed stays where it is, on the surface
+   and inside. Weights are 1 everywhere until they are set. Cage and embedding must outlive it. */
+SnStatus sn_rebalance_create(SnContext *context, const SnBody *body, const SnEnrichPaint *paint, SnRebalance **rebalance);
 void sn_rebalance_destroy(SnRebalance *rebalance);
 
 /* `weights` (surface vertices): 0 keeps the simulation, 1 takes the fitted shape, and its place: what was far from it is drawn there

@@ -71,6 +71,8 @@ def constant_shapes(manifest: Manifest) -> dict[str, tuple[tuple[int, ...], str]
         parts = dict.fromkeys(("tracked", "rigid"), ((manifest.vertices,), "<i4"))
     if manifest.has_safe:
         parts["cage_safe"] = ((manifest.cage_vertices, 3), "<f8")
+    if manifest.has_inside:
+        parts["cage_follow"] = ((manifest.cage_vertices,), "<f8")
     return {
         **passengers,
         **parts,

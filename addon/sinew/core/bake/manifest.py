@@ -18,7 +18,7 @@ _MAX_SAMPLES = 4_000_000
 _MAX_PASSENGERS = 10_000
 _MAX_FIELDS = 10_000
 # That older bakes of this schema lack.
-_LATER_KEYS = {"fields": 0, "animated_follow": False, "has_parts": False, "has_safe": False}
+_LATER_KEYS = {"fields": 0, "animated_follow": False, "has_parts": False, "has_safe": False, "has_inside": False}
 
 _JSON_TYPES: dict[str, Any] = {
     "str": str, "int": int, "bool": bool, "float": (int, float), "dict": dict, "tuple": list,
@@ -63,6 +63,7 @@ class Manifest:
     fields: int = 0  # force fields in every sample
     animated_follow: bool = False  # every sample has follow weights
     has_safe: bool = False  # its cage was built in a safe pose
+    has_inside: bool = False  # vertices of its cage follow by themselves, as cores of limbs do
     has_parts: bool = False  # some vertices carry no input, or are rigid
     complete: bool = False
     units: str = "m"

@@ -119,7 +119,11 @@ def results_of(store: Store, shot: Shot) -> Results:
     from ..methods.enrich.show import Shown
 
     cage = Cage(*(store.constant(f"cage_{name}") for name in ("vertices", "tets", "binding", "weights")))
-    shown = Shown(cage, shot.rest, shot.triangles, shot.follow, shot.settings, after=shot.after, parts=shot.parts)
+    inside = store.constant("cage_follow") if store.manifest.has_inside else None
+    shown = Shown(
+        cage, shot.rest, shot.triangles, shot.follow, shot.settings,
+        after=shot.after, parts=shot.parts, cage_follow=inside,
+    )  # fmt: skip
     return Results(store, shot, shown, Clock())
 
 

@@ -226,6 +226,7 @@ def _create(root: Path, shot: Shot, identity: str, enricher: Any, build: str) ->
         animated_follow=shot.settings.follow_animated,
         has_parts=shot.parts is not None,
         has_safe=cage.safe_vertices is not None,
+        has_inside=enricher.cage_follow is not None,
     )
     constants = {
         "rest": shot.rest,
@@ -240,6 +241,8 @@ def _create(root: Path, shot: Shot, identity: str, enricher: Any, build: str) ->
         constants |= {"tracked": shot.parts.tracked, "rigid": shot.parts.rigid}
     if cage.safe_vertices is not None:
         constants["cage_safe"] = cage.safe_vertices
+    if enricher.cage_follow is not None:
+        constants["cage_follow"] = enricher.cage_follow
     for index, passenger in enumerate(shot.passengers):
         for name in ("rest", "first", "shells"):
             constants[f"passenger_{index}_{name}"] = getattr(passenger, name)

@@ -116,7 +116,12 @@ class Enricher:
             raise BadInput("The cage carries another number of vertices than the mesh has: build the cage again.")
         if parts is not None and not parts.tracked.any():
             raise BadInput("No vertex carries input: paint some into the group of tracked vertices.")
-        self.shown = Shown(self.cage, rest, triangles, self.follow, self.settings, after=after, parts=parts)
+        regions = regions or Regions()
+        self.cage_follow = cage_follow(self.cage, regions)
+        self.shown = Shown(
+            self.cage, rest, triangles, self.follow, self.settings,
+            after=after, parts=parts, cage_follow=self.cage_follow,
+        )  # fmt: skip
         self._completion = self.shown.completion
         seen = areas if parts is None else np.where(parts.tracked, areas, 0.0)
         shape = {"smoothing": self.settings.smoothing, "size": self.size, "energy": self.settings.energy}
@@ -127,7 +132,7 @@ class Enricher:
         if not self.settings.simulate:
             return
         fill, thickness = measure_filling(self.cage, rest, triangles, safe, monitor)
-        paint = self._painted(regions or Regions(), parts) | {"fill": fill, "thickness": thickness}
+        paint = self._painted(regions, parts) | {"fill": fill, "thickness": thickness}
         self._simulation = module.Enrich(self.cage.native, areas, self._native_settings(gravity), paint, monitor)
         self._substeps = self._simulation.summary()["substeps"]
 
@@ -149,7 +154,7 @@ class Enricher:
         bone = parts.rigid >= 0 if parts is not None else np.zeros(0, bool)
         return {
             "follow": self.follow,
-            "cage_follow": cage_follow(self.cage, regions),
+            "cage_follow": self.cage_follow,
             "averages": self._averages(regions.average) if self.settings.average_regions > 0 else None,
             "bone": bone.astype(np.float64) if bone.any() else None,
             **{name: getattr(regions, name) for name in GROUPS},

@@ -24,7 +24,8 @@ Floats = npt.NDArray[np.float64]
 
 class Shown:
     """Makes the shown cage and surface of a body. `after` (t,) says where `follow_after` draws the finished motion back
-    to the input; None: everywhere."""
+    to the input; None: everywhere. What the simulation followed stays where it is: `follow` (t,) on the surface and
+    `cage_follow` (n,) inside, NaN where the surface decides; None: everywhere."""
 
     def __init__(
         self,
@@ -36,13 +37,14 @@ class Shown:
         *,
         after: Any = None,
         parts: Parts | None = None,
+        cage_follow: Floats | None = None,
     ) -> None:
         if after is not None and not (np.min(after, initial=1.0) >= 0.0 and np.max(after, initial=0.0) <= 1.0):
             raise BadInput("The weights of After the Bake must lie between 0 (simulated) and 1 (the input).")
         self.cage = cage
         self.settings = settings
         self.areas, self.size = areas_and_size(rest, triangles)
-        self._follow = follow
+        self._follow, self._cage_follow = follow, cage_follow
         self._after = None if after is None else np.ascontiguousarray(after, np.float64)
         self.completion: Completion | None = None
         if parts is not None and not parts.is_plain:
@@ -68,7 +70,7 @@ class Shown:
         result = np.empty_like(simulated)
         with self._lock:  # it works in memory of its own
             if self._rebalance is None:
-                self._rebalance = module.Rebalance(self.cage.native, self.areas, self._follow)
+                self._rebalance = module.Rebalance(self.cage.native, self.areas, self._follow, self._cage_follow)
                 if self._after is not None:
                     self._rebalance.set_weights(self.areas, self._after)
             self._rebalance.frame(np.ascontiguousarray(fitted), np.ascontiguousarray(simulated), strength, result)
