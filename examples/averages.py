@@ -44,7 +44,7 @@ def dance(rest: Any) -> list[Any]:
 def region_colors(rest: Any, triangles: Any) -> Any:
     """Of each vertex, by the region of the tet that carries it."""
     cage = Enricher(rest, triangles, np.zeros(len(rest)), Settings(**SETTINGS, average_regions=COUNT)).cage
-    regions = average_regions(cage.vertices, cage.tets, cage.binding, np.zeros(len(rest)), None, COUNT)
+    regions = average_regions(cage.vertices, cage.tets, np.ones(len(cage.vertices), bool), COUNT)
     return REGIONS[[np.bincount(corners).argmax() for corners in regions[cage.tets[cage.binding]]]]
 
 

@@ -12,7 +12,6 @@ Ints: TypeAlias = npt.NDArray[np.int32]
 __version__: str
 
 STEP_ANGLE: float  # radians of the jiggle's phase in one automatic substep
-ENCLOSED: float  # flesh inside, with this much of what follows exactly around it, follows too
 WEIGHT_EXACT: float  # a follow weight from here on is 1
 
 def use_errors(
@@ -26,6 +25,9 @@ def set_threads(count: int) -> None: ...
 def vertex_areas(positions: Floats, triangles: Ints, areas: Floats) -> float: ...
 def apply_detail(
     cage: Cage, fitted: Floats, simulated: Floats, input: Floats | None, interpolation: str, result: Floats
+) -> None: ...
+def cage_weights(
+    cage: Cage, areas: Floats, follow: Floats, cage_follow: Floats | None, result: Floats
 ) -> None: ...
 def spread_weights(cage: Cage, areas: Floats, weights: Floats, inside: Floats) -> None: ...
 

@@ -8,6 +8,7 @@
 #include "mesh/detail.h"
 #include "mesh/mend.h"
 #include "mesh/tri_mesh.h"
+#include "method/enrich/flesh.h"
 #include "python/arrays.h"
 #include "python/errors.h"
 #include "python/types.h"
@@ -137,6 +138,50 @@ cleanup:
     sn_release(inside);
     sn_release(followed);
     return status;
+}
+
+static SnStatus find_cage_weights(SnContext *context, const SnBody *body, const SnEnrichPaint *paint, double *weights)
+{
+    unsigned char *followed = SN_NEW(context, body->cage->vertex_count, unsigned char);
+    if (followed == NULL) {
+        return SN_OUT_OF_MEMORY;
+    }
+    memset(weights, 0, body->cage->vertex_count * sizeof *weights);
+    SnStatus status = sn_flesh_weights(context, body, paint, weights, followed);
+    sn_release(followed);
+    return status;
+}
+
+/* cage_weights(cage, areas, follow, cage_follow or None, result) */
+PyObject *sn_function_cage_weights(PyObject *module, PyObject *arguments)
+{
+    SnArray arrays[] = {{.name = "areas", .kind = 'd', .columns = 1},
+                        {.name = "follow", .kind = 'd', .columns = 1},
+                        {.name = "cage_follow", .kind = 'd', .columns = 1, .use = SN_ARRAY_READ_WITH_NAN, .is_optional = 1},
+                        {.name = "result", .kind = 'd', .columns = 1, .use = SN_ARRAY_WRITE}};
+    PyObject *cage;
+    SnContext context;
+    SnStatus status;
+    (void)module;
+    sn_context_init(&context);
+    if (!PyArg_ParseTuple(arguments, "OOOOO:cage_weights", &cage, &arrays[0].object, &arrays[1].object, &arrays[2].object,
+                          &arrays[3].object) ||
+        sn_cage_type_check(cage) < 0) {
+        return NULL;
+    }
+    SnBody body = {.cage = sn_cage_type_mesh(cage), .embedding = sn_cage_type_embedding(cage)};
+    arrays[0].rows = arrays[1].rows = (Py_ssize_t)body.embedding->vertex_count;
+    arrays[2].rows = arrays[3].rows = (Py_ssize_t)body.cage->vertex_count;
+    if (sn_arrays_open(SN_COUNT(arrays), arrays) < 0) {
+        return NULL;
+    }
+    body.areas = arrays[0].data;
+    SnEnrichPaint paint = {.follow = arrays[1].data, .cage_follow = arrays[2].data};
+    Py_BEGIN_ALLOW_THREADS
+    status = find_cage_weights(&context, &body, &paint, arrays[3].data);
+    Py_END_ALLOW_THREADS
+    sn_arrays_close(SN_COUNT(arrays), arrays);
+    return sn_errors_none(status, &context);
 }
 
 /* spread_weights(cage, areas, weights, inside) */

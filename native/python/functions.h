@@ -7,6 +7,7 @@
 
 PyObject *sn_function_vertex_areas(PyObject *module, PyObject *arguments);
 PyObject *sn_function_apply_detail(PyObject *module, PyObject *arguments);
+PyObject *sn_function_cage_weights(PyObject *module, PyObject *arguments);
 PyObject *sn_function_spread_weights(PyObject *module, PyObject *arguments);
 PyObject *sn_function_mend_tets(PyObject *module, PyObject *arguments);
 PyObject *sn_function_set_threads(PyObject *module, PyObject *count);

@@ -2,7 +2,7 @@
 #include "python/types.h"
 
 #include "dynamics/weights.h"
-#include "method/enrich/flesh.h"
+#include "method/enrich/enrich.h"
 #include "python/errors.h"
 #include "python/functions.h"
 
@@ -11,6 +11,8 @@ static PyMethodDef functions[] = {
     {"vertex_areas", sn_function_vertex_areas, METH_VARARGS, "vertex_areas(positions, triangles, areas) -> size of the mesh"},
     {"apply_detail", sn_function_apply_detail, METH_VARARGS,
      "apply_detail(cage, fitted, simulated, input or None, \"linear\" or \"phong\", result): the surface of a simulated cage"},
+    {"cage_weights", sn_function_cage_weights, METH_VARARGS,
+     "cage_weights(cage, areas, follow, cage_follow or None, result): the follow weights of cage vertices as the simulation has them"},
     {"spread_weights", sn_function_spread_weights, METH_VARARGS,
      "spread_weights(cage, areas, weights, inside): from weights of the surface and of cage vertices, NaN where nothing is "
      "painted, to all cage vertices"},
@@ -29,7 +31,6 @@ static int add_constants(PyObject *module)
         double value;
     } constants[] = {
         {"STEP_ANGLE", SN_ENRICH_STEP_ANGLE},
-        {"ENCLOSED", SN_FLESH_ENCLOSED},
         {"WEIGHT_EXACT", SN_WEIGHT_EXACT},
     };
     for (size_t k = 0; k < sizeof constants / sizeof *constants; k++) {

@@ -27,10 +27,10 @@ import pictures  # noqa: E402
 from sinew.core.base.native import module  # noqa: E402
 from sinew.core.cage.cage import Cage, build_cage  # noqa: E402
 from sinew.core.cage.gmsh import tets as measures  # noqa: E402
-from sinew.core.cage.view import cage_weights  # noqa: E402
 from sinew.core.methods.enrich.engine import Enricher  # noqa: E402
 from sinew.core.methods.enrich.settings import Settings  # noqa: E402
 from sinew.core.paint.follow import automatic_follow  # noqa: E402
+from sinew.core.paint.weights import cage_weights  # noqa: E402
 from sinew.scene import shape  # noqa: E402
 
 TABLES = ROOT / "build" / "bench"
@@ -68,7 +68,7 @@ def sample(ob: Any) -> list[np.ndarray]:
 
 
 def first_frequency(cage: Cage, follow: np.ndarray) -> float:
-    weights = cage_weights(len(cage.vertices), cage.tets, cage.binding, follow)
+    weights = cage_weights(cage, np.ones(len(follow)), follow)
     held = (weights >= 1.0).astype(np.int32)
     squares = np.empty(1)
     module.World(cage.vertices, cage.tets, held, 1e5, 0.4, 1000.0, "neo_hookean").frequencies(squares)

@@ -11,10 +11,12 @@ from bodies import box_surface, composite, rod, sphere
 from shots import make_shot
 from sinew.core.base.errors import BadInput
 from sinew.core.cage.cage import build_cage
+from sinew.core.geometry.surface import areas_and_size
 from sinew.core.methods.enrich.engine import Enricher, State
 from sinew.core.methods.enrich.settings import Settings
 from sinew.core.paint.averages import average_regions
 from sinew.core.paint.regions import Regions
+from sinew.core.paint.weights import spread_over_cage
 
 Floats = npt.NDArray[np.float64]
 
@@ -46,7 +48,7 @@ def shaken(count: int, held: bool) -> tuple[Enricher, list[Floats], list[Floats]
 
 def regions_of(enricher: Enricher, count: int) -> npt.NDArray[np.int32]:
     cage = enricher.cage
-    return average_regions(cage.vertices, cage.tets, cage.binding, enricher.follow, None, count)
+    return average_regions(cage.vertices, cage.tets, enricher.cage_weights() < 1.0, count)
 
 
 @pytest.mark.parametrize(("count", "held"), [(1, False), (6, False), (6, True)])
@@ -85,14 +87,15 @@ def test_what_is_left_swings_at_jiggle_however_many_regions_there_are(count: int
 def test_regions_are_connected_and_of_like_size() -> None:
     rest, triangles = box_surface((20, 4, 4), (1.0, 0.2, 0.2))
     cage = build_cage(rest, triangles, 20)
-    regions = average_regions(cage.vertices, cage.tets, cage.binding, np.zeros(len(rest)), None, 5)
+    regions = average_regions(cage.vertices, cage.tets, np.ones(len(cage.vertices), bool), 5)
     sizes = np.bincount(regions)
     assert len(sizes) == 5 and (regions >= 0).all() and sizes.max() < 1.6 * sizes.min()
     for number in range(5):
         along = cage.vertices[regions == number, 0]
         assert np.ptp(along) < 0.35  # a piece of the bar, not of its ends
     painted = ((rest[:, 0] < 0.2) | (rest[:, 0] > 0.8)).astype(float)
-    two = average_regions(cage.vertices, cage.tets, cage.binding, np.zeros(len(rest)), painted, 1)
+    wanted = spread_over_cage(cage, areas_and_size(rest, triangles)[0], painted) >= 0.5
+    two = average_regions(cage.vertices, cage.tets, wanted, 1)
     assert two.max() == 1  # each painted piece by itself
     assert (two[np.abs(cage.vertices[:, 0] - 0.5) < 0.2] == -1).all()
 

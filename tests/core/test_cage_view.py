@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from bodies import box_surface, box_tets
 from sinew.core.cage.cage import build_cage
-from sinew.core.cage.view import all_edges, boundary_edges, cage_weights, spread_values, weight_colors
+from sinew.core.cage.view import all_edges, boundary_edges, spread_values, weight_colors
+from sinew.core.geometry.surface import areas_and_size
+from sinew.core.paint.weights import cage_weights
 
 
 def by_hand(tets: np.ndarray) -> tuple[set[tuple[int, ...]], set[tuple[int, ...]]]:
@@ -45,7 +47,7 @@ def test_followed_parts_are_exact_in_the_cage_and_free_ones_are_free() -> None:
     vertices, triangles = box_surface((12, 4, 4), (3.0, 1.0, 1.0))
     follow = np.clip(2.0 - vertices[:, 0], 0.0, 1.0)
     cage = build_cage(vertices, triangles, 12)
-    weights = cage_weights(len(cage.vertices), cage.tets, cage.binding, follow)
+    weights = cage_weights(cage, areas_and_size(vertices, triangles)[0], follow)
     assert weights.min() >= 0.0 and weights.max() == 1.0
     for corner, weight in zip(cage.tets[cage.binding], follow):
         if weight >= 1.0:
@@ -53,19 +55,19 @@ def test_followed_parts_are_exact_in_the_cage_and_free_ones_are_free() -> None:
     assert weights[cage.vertices[:, 0] > 2.7].max() < 0.1
 
 
-def test_cage_weights_agree_with_those_of_the_simulation() -> None:
+def test_cage_weights_are_those_of_the_simulation_with_what_follows_inside_too() -> None:
     from sinew.core.methods.enrich.engine import Enricher
     from sinew.core.methods.enrich.settings import Settings
+    from sinew.core.paint.regions import Regions, cage_follow
 
     vertices, triangles = box_surface((12, 4, 4), (3.0, 1.0, 1.0))
     follow = np.clip(2.0 - vertices[:, 0], 0.0, 1.0)
-    enricher = Enricher(vertices, triangles, follow, Settings(resolution=10))
-    cage = enricher.cage
-    shown = cage_weights(len(cage.vertices), cage.tets, cage.binding, follow)
-    used = enricher.cage_weights()
-    surface = np.unique(cage.tets[cage.binding])
-    assert np.array_equal(shown[surface] >= 1.0, used[surface] >= 1.0)
-    assert np.abs(shown - used)[surface].max() < 0.2
+    for regions in (Regions(), Regions(bones=np.array([[2.0, 0.5, 0.5, 3.0, 0.5, 0.5, 0.2]]))):
+        enricher = Enricher(vertices, triangles, follow, Settings(resolution=10), regions=regions)
+        inside = cage_follow(enricher.cage, regions)
+        shown = cage_weights(enricher.cage, areas_and_size(vertices, triangles)[0], follow, inside)
+        assert np.array_equal(shown, enricher.cage_weights())
+    assert (shown[enricher.cage.vertices[:, 0] > 2.2] == 1.0).any()
 
 
 def test_values_spread_over_edges_and_stop_where_there_are_none() -> None:

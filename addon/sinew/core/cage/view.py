@@ -34,8 +34,7 @@ class CageView:
         return float(np.mean(self.weights >= _EXACT))
 
 
-def make_view(vertices: Floats, tets: Ints, binding: Ints, follow: Floats, matrix: Floats) -> CageView:
-    weights = cage_weights(len(vertices), tets, binding, follow)
+def make_view(vertices: Floats, tets: Ints, weights: Floats, matrix: Floats) -> CageView:
     return CageView(vertices, tets, weights, boundary_edges(tets), matrix)
 
 
@@ -49,18 +48,6 @@ def boundary_edges(tets: Ints) -> Ints:
 
 def all_edges(tets: Ints) -> Ints:
     return _unique_pairs(np.concatenate([tets[:, pair] for pair in _PAIRS]))
-
-
-def cage_weights(count: int, tets: Ints, binding: Ints, follow: Floats) -> Floats:
-    """The follow weights (count,) of cage vertices from those of the surface: exact ones stay exact, the rest are
-    means. Deep inside, where nobody looks, they are spread from the nearest known ones."""
-    corners = tets[binding]
-    total = np.bincount(corners.ravel(), np.repeat(follow, 4), count)
-    known = np.bincount(corners.ravel(), minlength=count)
-    weights = total / np.maximum(known, 1)
-    weights[corners[follow >= _EXACT].ravel()] = _EXACT
-    spread, _ = spread_values(weights, known > 0, all_edges(tets))
-    return np.where(known > 0, spread, np.minimum(spread, np.nextafter(_EXACT, 0.0)))
 
 
 def spread_values(

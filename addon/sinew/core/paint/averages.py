@@ -6,8 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import BadInput
-from ..base.native import module
-from ..cage.view import all_edges, cage_weights
+from ..cage.view import all_edges
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]
@@ -16,17 +15,9 @@ _ROUNDS = 8  # of moving centres to the middle of their regions
 _SPECK = 0.01  # of the free flesh: smaller pieces, left over between followed vertices, are no regions
 
 
-def average_regions(
-    vertices: Floats, tets: Ints, binding: Ints, follow: Floats, painted: Floats | None, count: int
-) -> Ints:
-    """The region (n,) of each cage vertex, -1 for none: about `count` connected ones, at least one for each piece
-    that is more than a speck.
-
-    `follow` and `painted` (t,) are weights of the surface that `binding` ties to the cage. What follows exactly belongs
-    to no region; of the rest, what is painted 1/2 or more; None: all."""
-    wanted = cage_weights(len(vertices), tets, binding, follow) < module.ENCLOSED
-    if painted is not None:
-        wanted &= cage_weights(len(vertices), tets, binding, painted) >= 0.5
+def average_regions(vertices: Floats, tets: Ints, wanted: npt.NDArray[np.bool_], count: int) -> Ints:
+    """The region (n,) of each cage vertex, -1 for none: about `count` connected ones of the `wanted` vertices (n,), at
+    least one for each piece that is more than a speck."""
     if not wanted.any():
         raise BadInput("No flesh is free where averages are to follow: choose another group, or set their number to 0.")
     edges = all_edges(tets)

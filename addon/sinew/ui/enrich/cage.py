@@ -129,11 +129,14 @@ class BuildWork(LookWork):
     def build(self, body: setups.Body, monitor: Any) -> tuple[Built, Any]:
         """The cage as it will be shown, and itself."""
         from ...core.cage.safe import make_cage  # it needs the native module
+        from ...core.geometry.surface import areas_and_size
+        from ...core.paint.weights import cage_weights
 
         settings = self._settings
         follow = body.follow(monitor)
         cage = make_cage(body.rest.positions, body.rest.triangles, settings, body.safe, monitor)
-        shown = make_view(cage.vertices, cage.tets, cage.binding, follow, body.rest.matrix)
+        areas, _ = areas_and_size(body.rest.positions, body.rest.triangles)
+        shown = make_view(cage.vertices, cage.tets, cage_weights(cage, areas, follow), body.rest.matrix)
         near = look_at_rest(cage, body.rest.positions, body.rest.triangles, settings, body.labels, monitor)
         note = " ".join(filter(None, (cage.note, near)))
         return Built(shown, cage.min_dihedral, self._shape, settings.part(OF_CAGE), note), cage

@@ -26,6 +26,7 @@ from ...paint.averages import average_regions
 from ...paint.follow import automatic_follow
 from ...paint.parts import Parts
 from ...paint.regions import GROUPS, Regions, cage_follow
+from ...paint.weights import cage_weights, spread_over_cage
 from .carry import Carrier
 from .settings import Settings
 from .show import Shown
@@ -162,8 +163,11 @@ class Enricher:
 
     def _averages(self, painted: Floats | None) -> Any:
         """The region of each cage vertex whose average motion is that of the input."""
-        cage, count = self.cage, self.settings.average_regions
-        return average_regions(cage.vertices, cage.tets, cage.binding, self.follow, painted, count)
+        cage, areas = self.cage, self.shown.areas
+        wanted = cage_weights(cage, areas, self.follow, self.cage_follow) < 1.0
+        if painted is not None:
+            wanted &= spread_over_cage(cage, areas, painted) >= 0.5
+        return average_regions(cage.vertices, cage.tets, wanted, self.settings.average_regions)
 
     def fit(self, surface: Any, guess: Any = None, before: Any = None, ahead: int = 1) -> Fit:
         """The cage that carries `surface` (t, 3) best; `guess`: the fit of the frame before, None for the first.

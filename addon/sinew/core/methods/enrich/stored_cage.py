@@ -19,11 +19,18 @@ Floats = npt.NDArray[np.float64]
 
 def load_view(root: Path, bake: str) -> CageView:
     """The cage of a bake, as it is at rest."""
+    from ...cage.cage import Cage  # it needs the native module, which not everybody who imports us has
+    from ...geometry.surface import areas_and_size
+    from ...paint.weights import cage_weights
+
     with Store.open(root, bake) as store:
-        vertices, tets, binding = (store.constant(f"cage_{name}") for name in ("vertices", "tets", "binding"))
+        cage = Cage(*(store.constant(f"cage_{name}") for name in ("vertices", "tets", "binding", "weights")))
+        areas, _ = areas_and_size(store.constant("rest"), store.constant("triangles"))
+        inside = store.constant("cage_follow") if store.manifest.has_inside else None
+        weights = cage_weights(cage, areas, store.constant("follow"), inside)
         rest_frame = store.manifest.settings.get("rest_frame")
         index = slot_of(store.manifest, rest_frame) if isinstance(rest_frame, int) else 0
-        return make_view(vertices, tets, binding, store.constant("follow"), store.read("matrix", index))
+        return make_view(cage.vertices, cage.tets, weights, store.read("matrix", index))
 
 
 def read_manifest(root: Path, bake: str) -> Manifest:
