@@ -140,7 +140,7 @@ cleanup:
     return status;
 }
 
-static SnStatus find_cage_weights(SnContext *context, const SnBody *body, const SnEnrichPaint *paint, double *weights)
+static SnStatus find_cage_weights(SnContext *context, const SnCagedBody *body, const SnEnrichPaint *paint, double *weights)
 {
     unsigned char *followed = SN_NEW(context, body->cage->vertex_count, unsigned char);
     if (followed == NULL) {
@@ -169,7 +169,7 @@ PyObject *sn_function_cage_weights(PyObject *module, PyObject *arguments)
         sn_cage_type_check(cage) < 0) {
         return NULL;
     }
-    SnBody body = {.cage = sn_cage_type_mesh(cage), .embedding = sn_cage_type_embedding(cage)};
+    SnCagedBody body = {.cage = sn_cage_type_mesh(cage), .embedding = sn_cage_type_embedding(cage)};
     arrays[0].rows = arrays[1].rows = (Py_ssize_t)body.embedding->vertex_count;
     arrays[2].rows = arrays[3].rows = (Py_ssize_t)body.cage->vertex_count;
     if (sn_arrays_open(SN_COUNT(arrays), arrays) < 0) {

@@ -42,7 +42,7 @@ static PyObject *rebalance_new(PyTypeObject *type, PyObject *arguments, PyObject
     }
     self = (Rebalance *)sn_type_new(type);
     if (self != NULL) {
-        SnBody body = {.cage = sn_cage_type_mesh(cage), .embedding = sn_cage_type_embedding(cage), .areas = arrays[0].data};
+        SnCagedBody body = {.cage = sn_cage_type_mesh(cage), .embedding = sn_cage_type_embedding(cage), .areas = arrays[0].data};
         SnEnrichPaint paint = {.follow = arrays[1].data, .cage_follow = arrays[2].data};
         SnStatus status;
         self->cage = Py_NewRef(cage);

@@ -287,7 +287,7 @@ static void bench_rebalance(SnContext *context)
         simulated[3 * v + 1] = sin(x[2]) * x[0] + cos(x[2]) * x[1] + 0.003 * scene_signed(&random);
         simulated[3 * v + 2] = x[2];
     }
-    SnBody body = {.cage = &mesh, .embedding = &embedding, .areas = areas};
+    SnCagedBody body = {.cage = &mesh, .embedding = &embedding, .areas = areas};
     SnEnrichPaint paint = {.follow = follow};
     BEST(create, 1, CHECK(sn_rebalance_create(context, &body, &paint, &rebalance) == SN_OK));
 #define FRAME CHECK(sn_rebalance_frame(context, rebalance, mesh.positions, simulated, 0.5, result) == SN_OK)

@@ -42,7 +42,7 @@ static SnStatus calibrate(SnContext *context, Run *run)
     SnEnrich *enrich = NULL;
     int32_t *regions = SN_NEW(context, run->cage.vertex_count, int32_t);
     SnEnrichPaint paint = {.follow = run->follow, .averages = regions};
-    SnBody body = {.cage = &run->cage, .embedding = &run->embedding, .areas = run->areas};
+    SnCagedBody body = {.cage = &run->cage, .embedding = &run->embedding, .areas = run->areas};
     SnStatus status = sn_enrich_create(context, &body, &paint, &run->settings, &enrich);
     sn_enrich_destroy(enrich);
     sn_release(regions);
@@ -62,7 +62,7 @@ static SnStatus settle(SnContext *context, Run *run)
     SnNewtonReport report = {0};
     double *loads = SN_NEW(context, 3 * world->vertex_count, double);
     double *positions = scene_copy(context, run->cage.positions, 3 * run->cage.vertex_count);
-    sn_statics_weight(world, loads);
+    sn_statics_weight(world, (const double[3]){0.0, 0.0, -9.81}, loads);
     SnStatus status = sn_statics_solve(context, world, loads, &settings, positions, &report);
     sn_release(loads);
     sn_release(positions);

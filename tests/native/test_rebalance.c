@@ -19,7 +19,7 @@ typedef struct Bar {
 
 static SnStatus bar_create(Bar *bar, const double *cage_follow, SnRebalance **rebalance)
 {
-    SnBody body = {.cage = &bar->cage, .embedding = &bar->embedding, .areas = bar->areas};
+    SnCagedBody body = {.cage = &bar->cage, .embedding = &bar->embedding, .areas = bar->areas};
     SnEnrichPaint paint = {.follow = bar->follow, .cage_follow = cage_follow};
     return sn_rebalance_create(&bar->context, &body, &paint, rebalance);
 }

@@ -68,7 +68,7 @@ static double longest_side(const SnTetMesh *cage)
     return side;
 }
 
-SnStatus sn_rebalance_create(SnContext *context, const SnBody *body, const SnEnrichPaint *paint, SnRebalance **out)
+SnStatus sn_rebalance_create(SnContext *context, const SnCagedBody *body, const SnEnrichPaint *paint, SnRebalance **out)
 {
     SnStatus status = SN_OK;
     SnRebalance *r = NULL;

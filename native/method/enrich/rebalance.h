@@ -9,7 +9,7 @@ typedef struct SnRebalance SnRebalance;
 
 /* Follow weights in the paint (`follow`, `cage_follow`) are those of the simulation: what it followed stays where it is, on the surface
    and inside. Weights are 1 everywhere until they are set. Cage and embedding must outlive it. */
-SnStatus sn_rebalance_create(SnContext *context, const SnBody *body, const SnEnrichPaint *paint, SnRebalance **rebalance);
+SnStatus sn_rebalance_create(SnContext *context, const SnCagedBody *body, const SnEnrichPaint *paint, SnRebalance **rebalance);
 void sn_rebalance_destroy(SnRebalance *rebalance);
 
 /* `weights` (surface vertices): 0 keeps the simulation, 1 takes the fitted shape, and its place: what was far from it is drawn there
