@@ -21,7 +21,7 @@ from drawing import BLACK, GREEN, ORANGE, Color, Line, body, picture, plot, writ
 from jumps import border_and_inside  # noqa: E402
 from near_meshes import ball  # noqa: E402
 from sinew.core.cage.gmsh.tets import boundary  # noqa: E402
-from sinew.core.methods.enrich.engine import Enricher  # noqa: E402
+from sinew.core.methods.enrich.enricher import Enricher  # noqa: E402
 from sinew.core.methods.enrich.settings import Settings  # noqa: E402
 from stage import axes, heat_colors  # noqa: E402
 

@@ -23,12 +23,12 @@ bl_info = {
 
 _API = {
     "Cage": "cage.cage",
-    "Enricher": "methods.enrich.engine",
+    "Enricher": "methods.enrich.enricher",
     "Error": "base.errors",
     "Settings": "methods.enrich.settings",
     "automatic_follow": "paint.follow",
     "build_cage": "cage.cage",
-    "enrich": "methods.enrich.engine",
+    "enrich": "methods.enrich.enricher",
 }
 __all__ = ["Cage", "Enricher", "Error", "Settings", "automatic_follow", "build_cage", "enrich"]  # noqa: F822 (found by __getattr__)
 

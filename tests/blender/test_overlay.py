@@ -13,9 +13,9 @@ import pytest
 import sinew
 from inside import load, save
 from panel_use import FRAMES, item, sampled_work, wait_for
-from sinew.core.bake.report import UNSEPARATED
 from sinew.core.bake.store import Store
 from sinew.core.cage.gmsh import process
+from sinew.core.methods.enrich.report import UNSEPARATED
 from sinew.scene import setup
 from sinew.ui import job_operator
 from sinew.ui.background import results
@@ -207,7 +207,7 @@ def test_frames_show_while_the_bake_goes_on(arm: Any) -> None:
     work = sampled_work()
     job = work.job
     assert job is not None
-    wait_for(lambda: job.ready is not None and job.progress[1] >= 3)
+    wait_for(lambda: job.ready[0] is not None and job.progress[1] >= 3)
     job_operator.watch()
     assert job_operator.is_running("Arm")
     bpy.context.scene.frame_set(2)

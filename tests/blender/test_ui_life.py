@@ -322,7 +322,7 @@ def test_saving_removes_old_bakes_but_for_the_last_few(arm: Any, tmp_path: Path)
     for jiggle in (2.0, 3.0, 4.0, 5.0, 6.0, 7.0):
         item().jiggle = jiggle
         work = sampled_work()
-        wait_for(lambda: work.job is not None and work.job.ready is not None)  # noqa: B023
+        wait_for(lambda: work.job is not None and work.job.ready[0] is not None)  # noqa: B023
         work.arrive()
         assert job_operator.wait_until_over(60)
         made.append(entry().bake)

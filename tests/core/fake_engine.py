@@ -99,9 +99,10 @@ class FakeEnricher:
 
 
 def install(monkeypatch: Any) -> type[FakeEnricher]:
-    from sinew.core.bake import run
+    from sinew.core.methods.enrich import engine
 
-    monkeypatch.setattr(run, "load_engine", lambda: run.Engine(FakeEnricher, FakeCage, FakeMonitor, "fake", "build"))
+    classes = engine.Classes(FakeEnricher, FakeCage, None, FakeMonitor)
+    monkeypatch.setattr(engine, "load_classes", lambda: classes)
     monkeypatch.setattr(FakeEnricher, "fits", 0)
     monkeypatch.setattr(FakeEnricher, "steps", 0)
     monkeypatch.setattr(FakeEnricher, "delay", 0.0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sinew.core.bake.shot import Shot
+from sinew.core.methods.enrich import METHOD
 from sinew.core.methods.enrich.settings import Settings
 
 
@@ -12,6 +13,7 @@ def make_shot(rest: Any, triangles: Any, follow: Any, samples: int, **changes: A
     """Frames from 1 on, one sample each, at 24 fps."""
     values: dict[str, Any] = {
         "settings": Settings(),
+        "method": METHOD,
         "first_frame": 1,
         "frame_start": 1,
         "frame_end": samples,

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from bodies import box_surface
-from sinew.core.methods.enrich.engine import Enricher, State
+from sinew.core.methods.enrich.enricher import Enricher, State
 from sinew.core.methods.enrich.settings import Settings
 
 Floats = npt.NDArray[np.float64]

@@ -8,7 +8,7 @@ import pytest
 import studies
 from bodies import box_surface, composite
 from sinew.core.base.native import module
-from sinew.core.methods.enrich.engine import Enricher, State
+from sinew.core.methods.enrich.enricher import Enricher, State
 from sinew.core.methods.enrich.settings import Settings
 
 Floats = npt.NDArray[np.float64]

@@ -12,7 +12,7 @@ from bodies import box_surface, rod, rotation
 from sinew.core.base.native import module
 from sinew.core.cage.cage import build_cage
 from sinew.core.geometry.surface import areas_and_size
-from sinew.core.methods.enrich.engine import Enricher
+from sinew.core.methods.enrich.enricher import Enricher
 from sinew.core.methods.enrich.settings import Settings
 
 Floats = npt.NDArray[np.float64]

@@ -8,7 +8,7 @@ import pytest
 from bodies import box_surface, rotation, sphere
 from sinew.core.base.native import module
 from sinew.core.cage.cage import build_cage
-from sinew.core.methods.enrich.engine import Enricher, State, enrich
+from sinew.core.methods.enrich.enricher import Enricher, State, enrich
 from sinew.core.methods.enrich.settings import Settings
 from sinew.core.paint.regions import Regions
 

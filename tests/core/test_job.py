@@ -10,7 +10,7 @@ from typing import Any
 import fake_engine
 import numpy as np
 import pytest
-from sinew.core.bake.job import Job
+from sinew.core.bake.job import Job, Plan
 from sinew.core.bake.shot import Carried, Sample
 from sinew.core.bake.spool import Spool
 from sinew.core.base.errors import BadInput, Cancelled
@@ -85,20 +85,20 @@ def test_cancelling_wakes_whoever_waits_for_a_sample(tmp_path: Path) -> None:
 
 def test_a_job_bakes_what_it_is_given_and_tells_when_it_can_be_played(tmp_path: Path, engine: Any) -> None:
     engine.delay = 0.01
-    job = Job(make_shot(passengers=(PASSENGER,)), tmp_path / "sinew", tmp_path)
+    job = Job([Plan(make_shot(passengers=(PASSENGER,)))], tmp_path / "sinew", tmp_path)
     for sample in with_passenger(samples()):
         job.put(sample)
-    assert job.ready is None  # the last sample is not announced yet
+    assert job.ready == [None]  # the last sample is not announced yet
     job.end_of_samples()
-    wait_for(lambda: job.ready is not None)
-    assert not job.ended and job.ready is not None and (job.ready[1] / "passenger_0.pc2").is_file()
-    assert job.wait(20.0) and job.result().id == job.ready[0]
+    wait_for(lambda: job.ready[0] is not None)
+    assert not job.ended and job.ready[0] is not None and (job.ready[0][1] / "passenger_0.pc2").is_file()
+    assert job.wait(20.0) and job.result()[0].id == job.ready[0][0]
     assert job.progress[:3] == ("Baking", COUNT, COUNT)
 
 
 def test_a_cancelled_job_keeps_its_frames_and_the_next_one_continues(tmp_path: Path, engine: Any) -> None:
     engine.delay = 0.15
-    job = fed(Job(make_shot(), tmp_path / "sinew", tmp_path))
+    job = fed(Job([Plan(make_shot())], tmp_path / "sinew", tmp_path))
     wait_for(lambda: job.progress[0] == "Baking" and job.progress[1] >= 3)
     job.cancel()
     assert job.wait(20.0)
@@ -106,13 +106,13 @@ def test_a_cancelled_job_keeps_its_frames_and_the_next_one_continues(tmp_path: P
         job.result()
     engine.fits = 0
     engine.delay = 0.0
-    again = fed(Job(make_shot(), tmp_path / "sinew", tmp_path))
-    assert again.wait(20.0) and job.ready is not None and again.result().id == job.ready[0]
+    again = fed(Job([Plan(make_shot())], tmp_path / "sinew", tmp_path))
+    assert again.wait(20.0) and job.ready[0] is not None and again.result()[0].id == job.ready[0][0]
     assert engine.fits < COUNT
 
 
 def test_a_job_that_is_cancelled_while_it_waits_for_samples_ends(tmp_path: Path) -> None:
-    job = fed(Job(make_shot(), tmp_path / "sinew", tmp_path), count=4)
+    job = fed(Job([Plan(make_shot())], tmp_path / "sinew", tmp_path), count=4)
     job.cancel()
     assert job.wait(20.0)
     with pytest.raises(Cancelled):
@@ -120,7 +120,7 @@ def test_a_job_that_is_cancelled_while_it_waits_for_samples_ends(tmp_path: Path)
 
 
 def test_an_error_in_the_thread_is_raised_by_the_one_who_asks(tmp_path: Path) -> None:
-    job = Job(make_shot(), tmp_path / "sinew", tmp_path)
+    job = Job([Plan(make_shot())], tmp_path / "sinew", tmp_path)
     job.put(Sample(0, np.ones((3, 3), np.float32), np.eye(4)))
     job.end_of_samples()
     assert job.wait(20.0)

@@ -16,7 +16,7 @@ from sinew.core.bake.missing import bridge
 from sinew.core.bake.shot import Carried, Sample, Shot
 from sinew.core.bake.store import Store
 from sinew.core.base.errors import BadInput, Cancelled
-from sinew.core.methods.enrich.engine import Enricher
+from sinew.core.methods.enrich.enricher import Enricher
 from sinew.core.methods.enrich.settings import Settings, parse_frames
 
 REST, TRIANGLES = box_surface((10, 3, 3), (1.0, 0.2, 0.2))
@@ -115,7 +115,7 @@ def test_an_interrupted_loop_goes_on_with_the_same_bits(tmp_path: Path, monkeypa
     monkeypatch.setattr(beginning, "_MOST_CYCLES", 2)
     shot = make_shot(PERIOD, loop=True, settle=10.0)  # blended, which is the hard case
     whole = baked(run.bake(shot, samples(PERIOD), tmp_path / "whole"))
-    simulate = worker.Worker._simulate
+    simulate = worker.Worker._advance
 
     def interrupted(self: Any, index: int) -> None:
         if index == stop:
@@ -123,7 +123,7 @@ def test_an_interrupted_loop_goes_on_with_the_same_bits(tmp_path: Path, monkeypa
         simulate(self, index)
 
     with monkeypatch.context() as patch:
-        patch.setattr(worker.Worker, "_simulate", interrupted)
+        patch.setattr(worker.Worker, "_advance", interrupted)
         with pytest.raises(Cancelled):
             run.bake(shot, samples(PERIOD), tmp_path / "parts")
     assert np.array_equal(whole, baked(run.bake(shot, samples(PERIOD), tmp_path / "parts")))
@@ -204,7 +204,7 @@ def test_an_interrupted_start_at_rest_goes_on_with_the_same_bits(tmp_path: Path,
 
     shot = make_shot(8, start="rest", preroll=6)
     whole = baked(run.bake(shot, curled(8), tmp_path / "whole"))
-    simulate = worker.Worker._simulate
+    simulate = worker.Worker._advance
 
     def interrupted(self: Any, index: int) -> None:
         if index == 3:
@@ -212,7 +212,7 @@ def test_an_interrupted_start_at_rest_goes_on_with_the_same_bits(tmp_path: Path,
         simulate(self, index)
 
     with monkeypatch.context() as patch:
-        patch.setattr(worker.Worker, "_simulate", interrupted)
+        patch.setattr(worker.Worker, "_advance", interrupted)
         with pytest.raises(Cancelled):
             run.bake(shot, curled(8), tmp_path / "parts")
     assert np.array_equal(whole, baked(run.bake(shot, curled(8), tmp_path / "parts")))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sinew.core.cage.cage import Cage, build_cage
 from sinew.core.geometry.connected import connected_pieces
-from sinew.core.methods.enrich.engine import Enricher
+from sinew.core.methods.enrich.enricher import Enricher
 from sinew.core.methods.enrich.settings import Settings
 
 

@@ -10,7 +10,7 @@ from sinew.core.bake import fields
 from sinew.core.bake.fields import COLUMNS, make_row, push_of
 from sinew.core.bake.outer import Outer
 from sinew.core.cage.cage import build_cage
-from sinew.core.methods.enrich.engine import Enricher, State
+from sinew.core.methods.enrich.enricher import Enricher, State
 from sinew.core.methods.enrich.settings import Settings
 from sinew.core.paint.follow import Segment
 from sinew.core.paint.parts import Parts

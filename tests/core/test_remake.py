@@ -16,7 +16,7 @@ from sinew.core.bake import remake, run
 from sinew.core.bake.shot import Carried, Passenger, Sample, Shot
 from sinew.core.bake.store import Store
 from sinew.core.base.errors import BadInput, Cancelled, StoreError
-from sinew.core.methods.enrich.engine import Enricher
+from sinew.core.methods.enrich.enricher import Enricher
 from sinew.core.methods.enrich.settings import Settings
 from sinew.core.paint.parts import Parts
 from sinew.core.paint.regions import Regions
@@ -213,7 +213,7 @@ def test_a_frame_that_comes_again_while_a_slider_moves_has_the_bits_of_a_new_one
 
 
 def test_the_way_back_from_the_world_is_exact_for_any_object() -> None:
-    from sinew.core.bake import results
+    from sinew.core.geometry.place import inverse, placed
 
     random = np.random.default_rng(3)
     points = random.normal(size=(20, 3))
@@ -221,9 +221,9 @@ def test_the_way_back_from_the_world_is_exact_for_any_object() -> None:
         matrix = np.eye(4)
         matrix[:3] = random.normal(size=(3, 4))
         if np.linalg.cond(matrix) < 100.0:
-            back = results._transform(results._inverse(matrix), results._transform(matrix, points))
+            back = placed(inverse(matrix), placed(matrix, points))
             assert np.abs(back - points).max() < 1e-11
-    assert np.isnan(results._inverse(np.diag([1.0, 1.0, 0.0, 1.0]))).any()
+    assert np.isnan(inverse(np.diag([1.0, 1.0, 0.0, 1.0]))).any()
 
 
 def test_the_core_of_a_limb_stays_on_the_input_after_the_bake_too(tmp_path: Path) -> None:
@@ -239,7 +239,7 @@ def test_the_core_of_a_limb_stays_on_the_input_after_the_bake_too(tmp_path: Path
         moved = 0.0
         for index in range(COUNT):
             fitted, simulated = store.read("fitted", index), store.read("simulated", index)
-            balanced = results.shown.balanced(fitted, simulated)
+            balanced = results.shown.shown.balanced(fitted, simulated)
             assert core.sum() > 3 and np.array_equal(balanced[core], fitted[core])
             moved = max(moved, float(np.abs(balanced - simulated).max()))
     assert moved > 1e-3

@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pytest
 from bodies import box_surface, sphere
 from jumps import border_and_inside
-from sinew.core.methods.enrich.engine import Enricher
+from sinew.core.methods.enrich.enricher import Enricher
 from sinew.core.methods.enrich.settings import Settings
 
 Floats = npt.NDArray[np.float64]

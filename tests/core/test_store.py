@@ -14,6 +14,7 @@ from sinew.core.bake.manifest import Manifest
 from sinew.core.bake.store import Store
 from sinew.core.base import disk
 from sinew.core.base.errors import StoreError
+from sinew.core.methods.enrich.engine import FleshNumbers
 
 SAMPLES = 4
 
@@ -26,8 +27,8 @@ def manifest(**changes: Any) -> Manifest:
         "owner_object": "Body",
         "vertices": 5,
         "triangles": 2,
-        "cage_vertices": 4,
-        "tets": 1,
+        "method": "enrich",
+        "counts": {"cage_vertices": 4, "tets": 1, "parts": 0, "safe": 0, "inside": 0},
         "samples": SAMPLES,
         "samples_per_frame": 1,
         "first_frame": 1,
@@ -63,7 +64,7 @@ def fill(made: Store, indices: range) -> None:
         for name in ("fitted", "simulated", "velocity"):
             made.write(name, index, random.normal(size=(4, 3)))
         made.write_result(index, np.full((5, 3), index, np.float32))
-        made.mark_done(index, "key", {"fit_rms": 0.5, "strange": float("nan")})
+        made.mark_done(index, "key", FleshNumbers(fit_rms=0.5, fit_max=float("nan")))
 
 
 @pytest.fixture
@@ -89,7 +90,7 @@ def test_what_was_written_is_read_back_after_reopening(root: Path, folder: Path)
         assert np.array_equal(opened.constant("cage_vertices"), constants()["cage_vertices"])
         assert np.array_equal(opened.read_result(2), np.full((5, 3), 2, np.float32))
         assert opened.marks[1] is not None and opened.marks[1].input == "hash1"
-        assert opened.marks[1].numbers == {"fit_rms": 0.5}
+        assert opened.marks[1].numbers == FleshNumbers(fit_rms=0.5)
         assert opened.marks[1].data == opened.digest(1)
 
 

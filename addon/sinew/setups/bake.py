@@ -14,6 +14,7 @@ from ..core.bake.layout import result_names
 from ..core.bake.missing import bridge
 from ..core.bake.shot import Carried, Passenger, Sample, Shot
 from ..core.base.errors import BadInput
+from ..core.methods.enrich import METHOD
 from ..core.methods.enrich.settings import Settings
 from ..scene import attributes, playback, setup
 from ..scene.groups import refuse_group, remove_group, write_group
@@ -214,11 +215,8 @@ def _preview_of(settings: Settings) -> Settings:
     else:
         start = min(max(scene.frame_current, first), max(first, last - settings.preview_frames + 1))
         end = min(last, start + settings.preview_frames - 1)
-    coarse = settings.preview_resolution
-    resolution = min(settings.resolution, coarse) if settings.resolution else coarse
-    return settings.replace(
-        {"resolution": resolution, "frame_start": start, "frame_end": max(start, end), "preroll": 0, "loop": False}
-    )
+    shorter = {"frame_start": start, "frame_end": max(start, end), "preroll": 0, "loop": False}
+    return settings.replace({**METHOD.coarse(settings), **shorter})
 
 
 def _last_complete(ob: Any, entry: setup.Setup, target: Target) -> str:
@@ -239,12 +237,13 @@ def make_shot(
     setup_id: str,
     carried: list[Passenger],
 ) -> Shot:
-    engine = baking.load_engine()
+    version = METHOD.version()
     return Shot(
         rest=rest.positions,
         triangles=rest.triangles,
         follow=follow,
         settings=settings,
+        method=METHOD,
         samples=sampler.count,
         first_frame=sampler.first_frame,
         frame_start=sampler.frame_start,
@@ -255,8 +254,8 @@ def make_shot(
         owner_object=sampler.ob.name,
         owner_setup=setup_id,
         passengers=tuple(carried),
-        native=engine.version,
-        build=engine.build,
+        native=version.version,
+        build=version.build,
         warnings=tuple(sampler.warnings),
     )
 

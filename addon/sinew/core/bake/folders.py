@@ -46,7 +46,8 @@ def open_unfinished(root: Path, shot: Shot, identity: str) -> Store | None:
     for manifest in manifests(root):
         if manifest.complete or manifest.owner != shot.owner or manifest.passengers != entries(shot):
             continue
-        if (manifest.identity, manifest.samples, manifest.build) == (identity, shot.samples, shot.build):
+        made_of = (manifest.method, manifest.identity, manifest.samples, manifest.build)
+        if made_of == (shot.method.name, identity, shot.samples, shot.build):
             try:
                 return Store.open(root, manifest.id, writable=True)
             except StoreError:
@@ -60,7 +61,8 @@ def open_source(root: Path, previous: str, shot: Shot, identity: str) -> Store |
     found = [
         manifest
         for manifest in manifests(root)
-        if (manifest.id == previous or manifest.owner == shot.owner) and manifest.identity == identity
+        if (manifest.id == previous or manifest.owner == shot.owner)
+        and (manifest.method, manifest.identity) == (shot.method.name, identity)
     ]
     for manifest in sorted(found, key=lambda manifest: (not manifest.complete, manifest.id != previous)):
         try:

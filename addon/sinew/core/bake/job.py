@@ -1,10 +1,11 @@
-"""A bake in a thread of its own, for a Blender with a window: samples are put in from the main thread, which then only
-watches."""
+"""A bake in a thread of its own: samples are put in from the main thread, which then only watches."""
 
 from __future__ import annotations
 
+import functools
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from ..base.errors import Cancelled
@@ -21,14 +22,13 @@ class Working:
 
     def __init__(self, total: int) -> None:
         self.total = total
-        self.outcome: baking.Outcome | None = None
+        self.outcomes: list[baking.Outcome] = []
         self.error: BaseException | None = None
-        self.ready: tuple[str, Path] | None = None  # id and folder, once they can be played while the bake goes on
         self.progress: tuple[str, int, int, float] = ("Preparing", 0, total, -1.0)
         self._cancelled = threading.Event()
         self._thread: threading.Thread
 
-    def _start(self, work: Callable[[], baking.Outcome]) -> None:
+    def _start(self, work: Callable[[], list[baking.Outcome]]) -> None:
         self._thread = threading.Thread(target=self._run, args=(work,), name="sinew job", daemon=True)
         self._thread.start()
 
@@ -45,17 +45,17 @@ class Working:
     def ended(self) -> bool:
         return not self._thread.is_alive()
 
-    def result(self) -> baking.Outcome:
-        """What an ended job made; raises what went wrong."""
+    def result(self) -> list[baking.Outcome]:
+        """What an ended job made, of each setup; raises what went wrong."""
         if self.error is not None:
             raise self.error
-        if self.outcome is None:
+        if not self.outcomes:
             raise Cancelled("The bake was stopped before its first frame: bake again.")
-        return self.outcome
+        return self.outcomes
 
-    def _run(self, work: Callable[[], baking.Outcome]) -> None:
+    def _run(self, work: Callable[[], list[baking.Outcome]]) -> None:
         try:
-            self.outcome = work()
+            self.outcomes = work()
         except KeyboardInterrupt:
             self.error = Cancelled("Stopped: bake again to continue.")
         except Exception as error:  # noqa: BLE001 (the main thread raises it, with its traceback)
@@ -67,35 +67,50 @@ class Working:
             raise KeyboardInterrupt  # the bake takes it as Ctrl+C: it ends in order and keeps what is finished
 
 
+@dataclass(frozen=True)
+class Plan:
+    """One setup of a job: what is baked, the id of the complete bake that it replaces, and its clock."""
+
+    shot: Shot
+    previous: str = ""
+    clock: Clock | None = None
+
+
 class Job(Working):
-    """Bakes `shot` into a folder under `root` as samples arrive."""
+    """Bakes a group of setups, each into a folder under `root`, as samples arrive."""
 
-    def __init__(self, shot: Shot, root: Path, temporary: Path, previous: str = "", clock: Clock | None = None) -> None:
-        """Samples that wait lie in a file in the folder `temporary`."""
-        super().__init__(shot.samples)
-        self._spool = Spool(temporary)
-        self._start(lambda: self._bake(shot, root, previous, clock))
+    def __init__(self, plans: Sequence[Plan], root: Path, temporary: Path) -> None:
+        """Samples that wait lie in files in the folder `temporary`."""
+        super().__init__(sum(plan.shot.samples for plan in plans))
+        self.ready: list[tuple[str, Path] | None] = [None for _ in plans]  # id and folder, once they can be played
+        self._spools = [Spool(temporary) for _ in plans]
+        self._start(lambda: self._bake(plans, root))
 
-    def put(self, sample: Sample) -> None:
-        self._spool.put(sample)
+    def put(self, sample: Sample, member: int = 0) -> None:
+        self._spools[member].put(sample)
 
     def end_of_samples(self) -> None:
-        self._spool.end()
+        for spool in self._spools:
+            spool.end()
 
     def cancel(self) -> None:
         super().cancel()
-        self._spool.cancel()
+        for spool in self._spools:
+            spool.cancel()
 
-    def _bake(self, shot: Shot, root: Path, previous: str, clock: Clock | None) -> baking.Outcome:
+    def _bake(self, plans: Sequence[Plan], root: Path) -> list[baking.Outcome]:
+        members = [
+            baking.Member(plan.shot, spool, plan.previous, plan.clock, functools.partial(self._is_ready, number))
+            for number, (plan, spool) in enumerate(zip(plans, self._spools, strict=True))
+        ]
         try:
-            return baking.bake(
-                shot, self._spool, root, previous=previous, progress=self._tell, clock=clock, ready=self._is_ready
-            )
+            return baking.bake_group(members, root, progress=self._tell)
         finally:
-            self._spool.close()
+            for spool in self._spools:
+                spool.close()
 
-    def _is_ready(self, bake_id: str, folder: Path) -> None:
-        self.ready = (bake_id, folder)
+    def _is_ready(self, member: int, bake_id: str, folder: Path) -> None:
+        self.ready[member] = (bake_id, folder)
 
 
 class RemakeJob(Working):
@@ -103,4 +118,4 @@ class RemakeJob(Working):
 
     def __init__(self, work: Callable[[baking.Progress], baking.Outcome]) -> None:
         super().__init__(1)
-        self._start(lambda: work(self._tell))
+        self._start(lambda: [work(self._tell)])

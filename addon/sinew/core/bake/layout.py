@@ -10,9 +10,10 @@ from pathlib import Path
 import numpy as np
 
 from ..base import disk
-from ..base.errors import StoreError
+from ..base.errors import BadInput, StoreError
 from . import fields
 from .manifest import Manifest
+from .method import Layout, Shape, find
 
 EXTENSIONS = {"<f4": "f32", "<f8": "f64", "<i4": "i32"}
 
@@ -27,32 +28,54 @@ class Slot:
     """One of the files that have a slot for each sample."""
 
     file_name: str
-    shape: tuple[int, int]
+    shape: tuple[int, ...]
     kind: str
 
     @property
     def size(self) -> int:
-        return math.prod(self.shape) * np.dtype(self.kind).itemsize
+        return size_of((self.shape, self.kind))
 
 
-BODY_SLOTS = ("input", "matrix", "amount", "fields", "follow_now", "fitted", "simulated", "velocity")
-
-
-def slots(manifest: Manifest) -> dict[str, Slot]:
-    shapes: dict[str, tuple[tuple[int, int], str]] = {
+def of(manifest: Manifest) -> Layout:
+    """All files of a bake: those of every bake, and those of its method."""
+    try:
+        own = find(manifest.method).layout(manifest.vertices, manifest.counts)
+    except BadInput as error:
+        raise StoreError(str(error)) from error
+    except KeyError as error:
+        raise StoreError(f"The manifest of bake {manifest.id} is damaged ({error} is missing): bake again.") from error
+    constants: dict[str, Shape] = {
+        "rest": ((manifest.vertices, 3), "<f8"),
+        "triangles": ((manifest.triangles, 3), "<i4"),
+        "follow": ((manifest.vertices,), "<f8"),
+    }
+    inputs: dict[str, Shape] = {
         "input": ((manifest.vertices, 3), "<f4"),
         "matrix": ((4, 4), "<f8"),
         "amount": ((1, 1), "<f8"),
-        **dict.fromkeys(("fitted", "simulated", "velocity"), ((manifest.cage_vertices, 3), "<f8")),
     }
     if manifest.fields:
-        shapes["fields"] = ((manifest.fields, fields.WIDTH), "<f8")
+        inputs["fields"] = ((manifest.fields, fields.WIDTH), "<f8")
     if manifest.animated_follow:
-        shapes["follow_now"] = ((manifest.vertices, 1), "<f4")
+        inputs["follow_now"] = ((manifest.vertices, 1), "<f4")
     for index, entry in enumerate(manifest.passengers):
-        shapes[f"passenger_{index}_input"] = ((entry.vertices, 3), "<f4")
-        shapes[f"passenger_{index}_matrix"] = ((4, 4), "<f8")
+        for name in ("rest", "first"):
+            constants[f"passenger_{index}_{name}"] = ((entry.vertices, 3), "<f8")
+        constants[f"passenger_{index}_shells"] = ((entry.vertices,), "<i4")
+        inputs[f"passenger_{index}_input"] = ((entry.vertices, 3), "<f4")
+        inputs[f"passenger_{index}_matrix"] = ((4, 4), "<f8")
+    return Layout({**constants, **own.constants}, {**inputs, **own.inputs}, own.prepared, own.state)
+
+
+def slots(layout: Layout) -> dict[str, Slot]:
+    """The files that have a slot for each sample."""
+    shapes = {**layout.inputs, **layout.prepared, **layout.state}
     return {name: Slot(f"{name}.{EXTENSIONS[kind]}", shape, kind) for name, (shape, kind) in shapes.items()}
+
+
+def is_of_body(slot: str) -> bool:
+    """Whether a slot is the body's own, and not that of a passenger."""
+    return not slot.startswith("passenger_")
 
 
 def result_counts(manifest: Manifest) -> dict[str, int]:
@@ -60,47 +83,24 @@ def result_counts(manifest: Manifest) -> dict[str, int]:
     return dict(zip(result_names(len(manifest.passengers)), counts, strict=True))
 
 
-def constant_shapes(manifest: Manifest) -> dict[str, tuple[tuple[int, ...], str]]:
-    passengers: dict[str, tuple[tuple[int, ...], str]] = {}
-    for index, entry in enumerate(manifest.passengers):
-        for name in ("rest", "first"):
-            passengers[f"passenger_{index}_{name}"] = ((entry.vertices, 3), "<f8")
-        passengers[f"passenger_{index}_shells"] = ((entry.vertices,), "<i4")
-    parts: dict[str, tuple[tuple[int, ...], str]] = {}
-    if manifest.has_parts:
-        parts = dict.fromkeys(("tracked", "rigid"), ((manifest.vertices,), "<i4"))
-    if manifest.has_safe:
-        parts["cage_safe"] = ((manifest.cage_vertices, 3), "<f8")
-    if manifest.has_inside:
-        parts["cage_follow"] = ((manifest.cage_vertices,), "<f8")
-    return {
-        **passengers,
-        **parts,
-        "rest": ((manifest.vertices, 3), "<f8"),
-        "triangles": ((manifest.triangles, 3), "<i4"),
-        "follow": ((manifest.vertices,), "<f8"),
-        "cage_vertices": ((manifest.cage_vertices, 3), "<f8"),
-        "cage_tets": ((manifest.tets, 4), "<i4"),
-        "cage_binding": ((manifest.vertices,), "<i4"),
-        "cage_weights": ((manifest.vertices, 4), "<f8"),
-    }
+def size_of(shape: Shape) -> int:
+    """Bytes of an array."""
+    return math.prod(shape[0]) * np.dtype(shape[1]).itemsize
 
 
 def total_size(manifest: Manifest) -> int:
-    samples = sum(slot.size for slot in slots(manifest).values())
+    layout = of(manifest)
+    samples = sum(slot.size for slot in slots(layout).values())
     results = sum(12 * count for count in result_counts(manifest).values())
-    shapes = constant_shapes(manifest).values()
-    fixed = sum(math.prod(shape) * np.dtype(kind).itemsize for shape, kind in shapes)
+    fixed = sum(size_of(shape) for shape in layout.constants.values())
     return fixed + (samples + results + 1024) * manifest.samples + 65_536
 
 
 def sizes(manifest: Manifest) -> dict[str, int]:
     """Names and bytes of the files that a manifest's counts ask for, but those that play."""
-    expected = {
-        f"{name}.{EXTENSIONS[kind]}": math.prod(shape) * np.dtype(kind).itemsize
-        for name, (shape, kind) in constant_shapes(manifest).items()
-    }
-    for slot in slots(manifest).values():
+    layout = of(manifest)
+    expected = {f"{name}.{EXTENSIONS[shape[1]]}": size_of(shape) for name, shape in layout.constants.items()}
+    for slot in slots(layout).values():
         expected[slot.file_name] = slot.size * manifest.samples
     return expected
 

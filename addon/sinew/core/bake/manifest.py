@@ -10,14 +10,15 @@ from typing import Any
 
 from ..base.errors import StoreError
 
-SCHEMA = 3
+SCHEMA = 4
 MANIFEST_LIMIT = 8_000_000
 _ID = re.compile(r"[0-9a-f]{16}\Z")
 _MAX_COUNT = 2**31 - 1
 _MAX_SAMPLES = 4_000_000
 _MAX_PASSENGERS = 10_000
 _MAX_FIELDS = 10_000
-# That older bakes of this schema lack.
+_MAX_COUNTS = 32
+# That older bakes of schema 3 lack.
 _LATER_KEYS = {"fields": 0, "animated_follow": False, "has_parts": False, "has_safe": False, "has_inside": False}
 
 _JSON_TYPES: dict[str, Any] = {
@@ -39,13 +40,13 @@ class Manifest:
     """What a bake is. Frozen: a changed one is written as a whole."""
 
     id: str
+    method: str
     owner_file: str  # name of the .blend that plays it
     owner_setup: str  # id of the setup in it
     owner_object: str  # name of its object when it was baked
     vertices: int
     triangles: int
-    cage_vertices: int
-    tets: int
+    counts: dict[str, int]  # what its method says of its files
     samples: int  # slots in every file, preroll included
     samples_per_frame: int
     first_frame: int  # frame of slot 0
@@ -62,9 +63,6 @@ class Manifest:
     is_preview: bool = False
     fields: int = 0  # force fields in every sample
     animated_follow: bool = False  # every sample has follow weights
-    has_safe: bool = False  # its cage was built in a safe pose
-    has_inside: bool = False  # vertices of its cage follow by themselves, as cores of limbs do
-    has_parts: bool = False  # some vertices carry no input, or are rigid
     complete: bool = False
     units: str = "m"
     schema: int = SCHEMA
@@ -75,12 +73,12 @@ class Manifest:
         damaged = f"{path} is damaged ({{}}): delete its folder and bake again."
         if not isinstance(data, dict):
             raise StoreError(damaged.format("it is no table"))
+        data = _migrated(data)
         if data.get("schema") != SCHEMA:
             raise StoreError(
                 f"{path} was written by another version of Sinew (schema {str(data.get('schema'))[:20]}): bake again."
             )
         names = {f.name: str(f.type) for f in dataclasses.fields(Manifest)}
-        data = {**_LATER_KEYS, **data}
         if set(data) != set(names):
             raise StoreError(damaged.format("wrong keys"))
         for name, kind in names.items():
@@ -88,9 +86,12 @@ class Manifest:
             expected = _JSON_TYPES[kind.partition("[")[0]]
             if not isinstance(value, expected) or (isinstance(value, bool) and kind != "bool"):
                 raise StoreError(damaged.format(name))
-        for name in ("vertices", "cage_vertices", "tets", "samples"):
+        for name in ("vertices", "samples"):
             if not 1 <= data[name] <= _MAX_COUNT:
                 raise StoreError(damaged.format(name))
+        counts = data["counts"].values()
+        if len(counts) > _MAX_COUNTS or not all(type(n) is int and 0 <= n <= _MAX_COUNT for n in counts):
+            raise StoreError(damaged.format("counts"))
         if data["samples"] > _MAX_SAMPLES:
             raise StoreError(damaged.format("samples"))
         if not 0 <= data["triangles"] <= _MAX_COUNT or data["samples_per_frame"] not in (1, 2, 4):
@@ -107,6 +108,18 @@ class Manifest:
     @property
     def owner(self) -> tuple[str, str]:
         return (self.owner_file, self.owner_setup)
+
+
+def _migrated(data: dict[str, Any]) -> dict[str, Any]:
+    """Schema 3 knew one method, and its counts by name."""
+    if data.get("schema") != 3:
+        return data
+    data = {**_LATER_KEYS, **data}
+    counts: dict[str, Any] = {name: data.pop(name) for name in ("cage_vertices", "tets") if name in data}
+    counts |= {name: int(bool(data.pop(f"has_{name}"))) for name in ("parts", "safe", "inside")}
+    if isinstance(data.get("report"), dict):
+        data["report"] = {"method": "enrich", **data["report"]}
+    return {**data, "schema": SCHEMA, "method": "enrich", "counts": counts}
 
 
 def _passengers_from_json(data: list[Any], damaged: str) -> tuple[PassengerEntry, ...]:

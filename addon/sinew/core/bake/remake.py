@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from ..base.errors import Cancelled, StoreError
 from ..base.settings import RESULT
-from ..methods.enrich.settings import Settings
 from ..paint.parts import Parts
 from .clock import Clock
+from .method import find
 from .report import shown_numbers
 from .results import Results
 from .run import Outcome, Progress
@@ -28,7 +28,7 @@ Floats = npt.NDArray[np.float64]
 def remake(
     root: Path,
     bake_id: str,
-    settings: Settings,
+    settings: Any,
     after: Floats | None = None,
     *,
     progress: Progress | None = None,
@@ -71,10 +71,11 @@ def remake(
             store.close()
 
 
-def stored_shot(store: Store, settings: Settings, after: Floats | None) -> Shot:
+def stored_shot(store: Store, settings: Any, after: Floats | None) -> Shot:
     """The shot that a bake was made of, with other result settings. Gravity and the like went into the simulation."""
     manifest = store.manifest
-    known = {name: value for name, value in manifest.settings.items() if name in settings.all()}
+    method = find(manifest.method)
+    known = {name: value for name, value in manifest.settings.items() if name in method.settings.all()}
     passengers = tuple(
         Passenger(
             object_name=entry.object_name,
@@ -89,7 +90,8 @@ def stored_shot(store: Store, settings: Settings, after: Floats | None) -> Shot:
         rest=store.constant("rest"),
         triangles=store.constant("triangles"),
         follow=store.constant("follow"),
-        settings=Settings().replace(known | settings.part(RESULT)),
+        settings=method.settings().replace(known | settings.part(RESULT)),
+        method=method,
         samples=manifest.samples,
         first_frame=manifest.first_frame,
         frame_start=manifest.frame_start,
@@ -108,30 +110,21 @@ def stored_shot(store: Store, settings: Settings, after: Floats | None) -> Shot:
 
 
 def _stored_parts(store: Store) -> Parts | None:
-    if not store.manifest.has_parts:
+    if "tracked" not in store.layout.constants:
         return None
     return Parts(store.constant("tracked") != 0, store.constant("rigid"))
 
 
 def results_of(store: Store, shot: Shot) -> Results:
     """What makes the results of a finished bake."""
-    from ..cage.cage import Cage  # it needs the native module, which not everybody who imports us has
-    from ..methods.enrich.show import Shown
-
-    cage = Cage(*(store.constant(f"cage_{name}") for name in ("vertices", "tets", "binding", "weights")))
-    inside = store.constant("cage_follow") if store.manifest.has_inside else None
-    shown = Shown(
-        cage, shot.rest, shot.triangles, shot.follow, shot.settings,
-        after=shot.after, parts=shot.parts, cage_follow=inside,
-    )  # fmt: skip
-    return Results(store, shot, shown, Clock())
+    return Results(store, shot, shot.method.show(shot, store), Clock())
 
 
 def _check(store: Store) -> None:
     if not store.manifest.complete or store.done != store.manifest.samples:
         raise StoreError("This bake is not complete: bake again.")
     settings = store.manifest.settings
-    if (settings.get("track_group") or settings.get("rigid_group")) and not store.manifest.has_parts:
+    if (settings.get("track_group") or settings.get("rigid_group")) and "tracked" not in store.layout.constants:
         raise StoreError("This bake does not hold its tracked and rigid parts: bake again.")
 
 

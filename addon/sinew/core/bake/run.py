@@ -1,43 +1,41 @@
-"""The bake: samples come in on the calling thread, a second thread fits, simulates and writes.
+"""The bake of a setup, or of a group of setups that are computed together.
 
-    source (main thread) -> bounded queue -> worker: input slots of all that waits; then fit i, state i-1, result i-1
+    sampling (Blender's thread) -> Spool -> here: input slots of all that waits; then prepare i, state i-1, result i-1
 
-A state needs the fit of one sample ahead, so results trail the samples by one. All that the worker needs later it
-reads back from the store, so memory does not grow with the number of frames, and a continued bake computes from
-the same bits as one that ran through.
+A state may need what is prepared of samples ahead, so results trail the samples. All that is needed later is read back
+from the store, so memory does not grow with the number of frames, and a continued bake computes from the same bits as
+one that ran through. The setups of a group go on sample by sample, side by side; each has its own method, folder and
+results, and what was finished of each stays when the group is interrupted.
 """
 
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
 import functools
-import itertools
-import queue
-import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import numpy as np
-import numpy.typing as npt
+from typing import Any
 
 from ..base.errors import Cancelled, OutOfMemory
 from ..base.hashes import hash_arrays
 from . import folders
 from .clock import Clock
 from .manifest import Manifest
+from .method import Engine
 from .report import build_report
 from .shot import Sample, Shot, sample_hash, stored_sample
+from .spool import Given, Source
 from .store import Store
 from .worker import Worker
 
-Floats = npt.NDArray[np.float64]
 Progress = Callable[[str, int, int, float], None]  # stage, done, total, seconds left (negative: not known)
-Ready = Callable[[str, Path], None]  # id and folder, from the worker's thread
+Ready = Callable[[str, Path], None]  # id and folder of a bake
 
-_QUEUE_LENGTH = 4
+_OFTEN = 0.25  # seconds between two words of progress
 
 
 @dataclass(frozen=True)
@@ -50,6 +48,18 @@ class Outcome:
     unchanged: bool  # the bake that was there already is still right
 
 
+@dataclass(frozen=True)
+class Member:
+    """One setup of a group. `previous` is the id of the complete bake that this one replaces: what is unchanged is
+    taken over from it, and it is not written to."""
+
+    shot: Shot
+    source: Source
+    previous: str = ""
+    clock: Clock | None = None
+    ready: Ready | None = None  # told the folder as soon as it can be played: it shows the input where nothing is done
+
+
 def bake(
     shot: Shot,
     source: Iterable[Sample],
@@ -60,55 +70,122 @@ def bake(
     clock: Clock | None = None,
     ready: Ready | None = None,
 ) -> Outcome:
-    """Bakes into a folder under `root`. `source` yields the samples in order and runs on the calling thread.
+    """Bakes one setup into a folder under `root`. `source` has the samples in order."""
+    return bake_group([Member(shot, Given(source), previous, clock, ready)], root, progress=progress)[0]
 
-    An interrupted bake of the same thing is continued. `previous` is the id of the complete bake that this one
-    replaces: what is unchanged is taken over from it, and it is not written to. `ready` is told the folder as soon as
-    it can be played: it then shows the input where frames are not finished yet. KeyboardInterrupt (Ctrl+C) ends in
-    Cancelled with all finished frames kept.
+
+def bake_group(members: Sequence[Member], root: Path, *, progress: Progress | None = None) -> list[Outcome]:
+    """Bakes setups side by side, each into a folder under `root`.
+
+    An interrupted bake of the same thing is continued. KeyboardInterrupt (also from `progress` and from a source) ends
+    in Cancelled with all finished frames kept.
     """
-    clock = clock or Clock()
-    identity = shot.identity()
-    iterator = clock.timed("sampling", source)
-    store: Store | None = None
-    old: Store | None = None
-    try:
-        store = folders.open_unfinished(root, shot, identity)
-        old = folders.open_source(root, previous, shot, identity) if store is None else None
-        drawn: Iterable[Sample] = []
-        taken = 0
-        if old is not None:
-            taken, drawn = _take_unchanged(old, shot, iterator, progress)
-            is_enough = shot.is_preview or not old.manifest.is_preview
-            if taken == shot.samples and old.manifest.complete and old.manifest.owner == shot.owner and is_enough:
-                return Outcome(old.manifest.id, old.folder, old.manifest.report, True)
-        if old is not None and (taken == shot.samples or old.manifest.build == shot.build):
-            enricher = _make_enricher(shot, old, clock, progress)
-            store = _create(root, shot, identity, enricher, old.manifest.build)
-            store.copy_from(old, _carried_over(old, shot))
-        else:
-            if old is not None:
-                # Frames of two builds are never mixed: all is computed anew from the samples that were drawn.
-                drawn = itertools.chain(map(functools.partial(stored_sample, old), range(taken)), drawn)
-                taken = 0
-            enricher = _make_enricher(shot, store, clock, progress)
-            if store is None:
-                store = _create(root, shot, identity, enricher, shot.build)
-        store.describe(
-            settings=shot.settings.as_dict(), frame_start=shot.frame_start, frame_end=shot.frame_end, complete=False
-        )
-        worker = Worker(store, shot, enricher, clock, taken=taken)
-        _run(worker, itertools.chain(drawn, iterator), shot.samples, progress, ready)
-        report = build_report(shot, store, enricher, clock)
+    with contextlib.ExitStack() as stack:
+        try:
+            bakes = [_open(member, root, stack, progress) for member in members]
+            _run([one for one in bakes if isinstance(one, _Bake)], progress)
+            return [one if isinstance(one, Outcome) else one.finish() for one in bakes]
+        except MemoryError as error:
+            raise OutOfMemory(
+                "There is too little memory for this mesh: lower the resolution and bake again."
+            ) from error
+
+
+class _Bake:
+    """One setup of a group whose store is open."""
+
+    def __init__(self, member: Member, samples: _Samples, worker: Worker) -> None:
+        self.shot, self.ready, self.samples, self.worker = member.shot, member.ready, samples, worker
+        self._more = True  # samples are to come
+
+    def feed(self, wait: bool) -> None:
+        """Takes in what waits; `wait`: until there is something."""
+        while self._more:
+            sample = self.samples.next(wait)
+            if sample is not None:
+                self.worker.take(sample)
+            if self.worker.has_all or self.samples.ended:
+                self._more = False
+                self.worker.end_of_samples()
+                if self.ready:
+                    self.ready(self.worker.store.manifest.id, self.worker.store.folder)
+            if sample is None or wait:
+                return
+
+    @property
+    def waits(self) -> bool:
+        """Whether it has nothing to do until a sample comes."""
+        return self._more and not self.worker.can_step
+
+    @property
+    def is_over(self) -> bool:
+        return not self._more and not self.worker.can_step
+
+    def finish(self) -> Outcome:
+        store = self.worker.store
+        report = build_report(self.shot, store, self.worker.engine, self.worker.clock)
         store.complete(report)
         return Outcome(store.manifest.id, store.folder, report, False)
-    except MemoryError as error:
-        raise OutOfMemory("There is too little memory for this mesh: lower the resolution and bake again.") from error
-    finally:
-        iterator.close()
-        for opened in (store, old):
-            if opened is not None:
-                opened.close()
+
+
+class _Samples:
+    """A source, and before it samples that were drawn from it already; the time that it takes to get each counts."""
+
+    def __init__(self, source: Source, clock: Clock) -> None:
+        self._source, self._clock = source, clock
+        self._drawn: deque[Callable[[], Sample]] = deque()
+
+    def put_back(self, samples: Sequence[Callable[[], Sample]]) -> None:
+        """These come next."""
+        self._drawn.extendleft(reversed(samples))
+
+    def next(self, wait: bool) -> Sample | None:
+        if self._drawn:
+            return self._drawn.popleft()()
+        with self._clock.stage("sampling"):
+            return self._source.next(wait)
+
+    @property
+    def ended(self) -> bool:
+        return not self._drawn and self._source.ended
+
+
+def _open(
+    member: Member, root: Path, stack: contextlib.ExitStack, progress: Progress | None
+) -> _Bake | Outcome:
+    """The bake of one setup, begun or continued; or the one that was there, if it is still right."""
+    shot, clock = member.shot, member.clock or Clock()
+    samples = _Samples(member.source, clock)
+    identity = shot.identity()
+    store = folders.open_unfinished(root, shot, identity)
+    if store is not None:
+        stack.callback(store.close)
+    old = folders.open_source(root, member.previous, shot, identity) if store is None else None
+    taken = 0
+    if old is not None:
+        stack.callback(old.close)
+        taken = _take_unchanged(old, shot, samples, progress)
+        is_enough = shot.is_preview or not old.manifest.is_preview
+        if taken == shot.samples and old.manifest.complete and old.manifest.owner == shot.owner and is_enough:
+            return Outcome(old.manifest.id, old.folder, old.manifest.report, True)
+    if old is not None and (taken == shot.samples or old.manifest.build == shot.build):
+        engine = _make_engine(shot, old, clock, progress)
+        store = _create(root, shot, identity, engine, old.manifest.build)
+        stack.callback(store.close)
+        store.copy_from(old, _carried_over(old, shot))
+    else:
+        if old is not None:
+            # Frames of two builds are never mixed: all is computed anew from the samples that were drawn.
+            samples.put_back([functools.partial(stored_sample, old, index) for index in range(taken)])
+            taken = 0
+        engine = _make_engine(shot, store, clock, progress)
+        if store is None:
+            store = _create(root, shot, identity, engine, shot.build)
+            stack.callback(store.close)
+    store.describe(
+        settings=shot.settings.as_dict(), frame_start=shot.frame_start, frame_end=shot.frame_end, complete=False
+    )
+    return _Bake(member, samples, Worker(store, shot, engine, clock, taken=taken))
 
 
 def check_inputs(store: Store, shot: Shot, source: Iterable[Sample]) -> tuple[int, str] | None:
@@ -124,11 +201,9 @@ def check_inputs(store: Store, shot: Shot, source: Iterable[Sample]) -> tuple[in
     return None
 
 
-def _take_unchanged(
-    old: Store, shot: Shot, iterator: Iterator[Sample], progress: Progress | None
-) -> tuple[int, list[Sample]]:
-    """Draws samples while all about them is as in the old bake: how many are, and the one that is not, if any."""
-    for sample in iterator:
+def _take_unchanged(old: Store, shot: Shot, samples: _Samples, progress: Progress | None) -> int:
+    """Draws samples while all about them is as in the old bake: how many are."""
+    while (sample := samples.next(wait=True)) is not None:
         index = sample.index
         mark = old.marks[index] if index < old.manifest.samples else None
         if (
@@ -137,10 +212,15 @@ def _take_unchanged(
             or mark.data != old.digest(index)
             or index >= _carried_over(old, shot)
         ):
-            return index, [sample]
+            samples.put_back([functools.partial(_same, sample)])
+            return index
         if progress:
             progress("Comparing", index + 1, shot.samples, -1.0)
-    return shot.samples, []
+    return shot.samples
+
+
+def _same(sample: Sample) -> Sample:
+    return sample
 
 
 def _carried_over(old: Store, shot: Shot) -> int:
@@ -152,40 +232,12 @@ def _carried_over(old: Store, shot: Shot) -> int:
     return 0 if shot.settings.loop else max(0, min(before, now) - 1)
 
 
-class Engine(NamedTuple):
-    """The classes that do the work, and which native module they use."""
-
-    enricher: Any
-    cage: Any
-    monitor: Any
-    version: str
-    build: str
-
-
-def load_engine() -> Engine:
-    """A sentence where the native module is missing."""
-    from ..base.native import Monitor, build, module
-    from ..cage.cage import Cage
-    from ..methods.enrich.engine import Enricher
-
-    return Engine(Enricher, Cage, Monitor, str(getattr(module, "__version__", "")), build())
-
-
-def _make_enricher(shot: Shot, store: Store | None, clock: Clock, progress: Progress | None) -> Any:
-    """Builds the cage and what is computed once from it, in a thread, so that this one can watch and stop it."""
-    engine = load_engine()
-    cage = None
-    if store is not None:
-        cage = engine.cage(*(store.constant(f"cage_{name}") for name in ("vertices", "tets", "binding", "weights")))
-        cage.note = str(store.manifest.report.get("cage_note", ""))
-        cage.safe_vertices = store.constant("cage_safe") if store.manifest.has_safe else None
-    monitor = engine.monitor()
-    with clock.stage("cage"), concurrent.futures.ThreadPoolExecutor(1, "sinew cage") as pool:
-        future = pool.submit(
-            engine.enricher, shot.rest, shot.triangles, shot.follow, shot.settings, shot.sample_rate,
-            gravity=shot.gravity, cage=cage, safe=shot.safe, parts=shot.parts, regions=shot.regions, after=shot.after,
-            monitor=monitor,
-        )  # fmt: skip
+def _make_engine(shot: Shot, store: Store | None, clock: Clock, progress: Progress | None) -> Engine:
+    """Makes what is computed once, in a thread, so that this one can watch and stop it."""
+    shot.method.version()  # a sentence where what it needs is missing
+    monitor = shot.method.monitor()
+    with clock.stage("cage"), concurrent.futures.ThreadPoolExecutor(1, "sinew engine") as pool:
+        future = pool.submit(shot.method.engine, shot, store, monitor)
         try:
             while concurrent.futures.wait([future], timeout=0.1).not_done:
                 stage, done, total = monitor.progress()
@@ -197,17 +249,16 @@ def _make_enricher(shot: Shot, store: Store | None, clock: Clock, progress: Prog
             raise Cancelled("Stopped while the cage was built: no frame is finished yet, bake again.") from None
 
 
-def _create(root: Path, shot: Shot, identity: str, enricher: Any, build: str) -> Store:
-    cage = enricher.cage
+def _create(root: Path, shot: Shot, identity: str, engine: Engine, build: str) -> Store:
     manifest = Manifest(
         id="",
+        method=shot.method.name,
         owner_file=shot.owner_file,
         owner_setup=shot.owner_setup,
         owner_object=shot.owner_object,
         vertices=len(shot.rest),
         triangles=len(shot.triangles),
-        cage_vertices=len(cage.vertices),
-        tets=len(cage.tets),
+        counts=engine.counts(),
         samples=shot.samples,
         samples_per_frame=shot.settings.samples,
         first_frame=shot.first_frame,
@@ -219,120 +270,63 @@ def _create(root: Path, shot: Shot, identity: str, enricher: Any, build: str) ->
         native=shot.native,
         build=build,
         settings=shot.settings.as_dict(),
-        report={"cage_note": cage.note},  # for the report, should the bake be continued
+        report=engine.notes(),
         passengers=folders.entries(shot),
         is_preview=shot.is_preview,
         fields=shot.fields,
-        animated_follow=shot.settings.follow_animated,
-        has_parts=shot.parts is not None,
-        has_safe=cage.safe_vertices is not None,
-        has_inside=enricher.cage_follow is not None,
+        animated_follow=shot.animated_follow,
     )
-    constants = {
-        "rest": shot.rest,
-        "triangles": shot.triangles,
-        "follow": shot.follow,
-        "cage_vertices": cage.vertices,
-        "cage_tets": cage.tets,
-        "cage_binding": cage.binding,
-        "cage_weights": cage.weights,
-    }
-    if shot.parts is not None:
-        constants |= {"tracked": shot.parts.tracked, "rigid": shot.parts.rigid}
-    if cage.safe_vertices is not None:
-        constants["cage_safe"] = cage.safe_vertices
-    if enricher.cage_follow is not None:
-        constants["cage_follow"] = enricher.cage_follow
+    given: dict[str, Any] = {"rest": shot.rest, "triangles": shot.triangles, "follow": shot.follow}
+    constants = {**given, **engine.constants()}
     for index, passenger in enumerate(shot.passengers):
         for name in ("rest", "first", "shells"):
             constants[f"passenger_{index}_{name}"] = getattr(passenger, name)
     return Store.create(root, manifest, constants)
 
 
-def _run(
-    worker: Worker, source: Iterable[Sample], total: int, progress: Progress | None, ready: Ready | None
-) -> None:
-    """Feeds the worker's thread from this one, until all is done, one of the two fails, or Ctrl+C."""
-    waiting: queue.Queue[Sample | None] = queue.Queue(_QUEUE_LENGTH)
-    failure: list[BaseException] = []
-    finished = threading.Event()
-
-    def work() -> None:
-        try:
-            more = True
-            while not worker.cancelled.is_set():
-                try:
-                    sample = waiting.get(block=more and not worker.can_step) if more else None
-                except queue.Empty:  # nothing waits, so there is time for a step
-                    worker.step()
-                    continue
-                if sample is not None:
-                    worker.take(sample)
-                elif more:
-                    more = False
-                    worker.end_of_samples()
-                    if ready:
-                        ready(worker.store.manifest.id, worker.store.folder)
-                elif not worker.step():
-                    break
-        except BaseException as error:  # noqa: BLE001 (handed to the main thread, which raises it)
-            failure.append(error)
-        finally:
-            finished.set()
-
-    clock = _LeftClock(worker, total, progress)
-    thread = threading.Thread(target=work, name="sinew bake")
-    thread.start()
+def _run(bakes: Sequence[_Bake], progress: Progress | None) -> None:
+    """Brings them to their end, side by side, until one fails or Ctrl+C."""
+    clock = _LeftClock(bakes, progress)
+    for one in bakes:
+        one.worker.pulse = clock.tell
     try:
-        for sample in itertools.chain(source, [None]):
-            while not finished.is_set():
-                try:
-                    waiting.put(sample, timeout=0.2)
-                    break
-                except queue.Full:
-                    clock.tell()
-            clock.tell()
-            if finished.is_set():
-                break
-        while not finished.wait(0.2):
+        while not all(one.is_over for one in bakes):
+            for one in bakes:
+                one.feed(wait=False)
+            ready = [one for one in bakes if one.worker.can_step]
+            if ready:
+                min(ready, key=lambda one: one.worker.done).worker.step()
+            else:
+                next(one for one in bakes if one.waits).feed(wait=True)
             clock.tell()
         clock.tell(force=True)
     except KeyboardInterrupt:
+        word = "frames" if all(one.shot.settings.samples == 1 for one in bakes) else "samples"
         raise Cancelled(
-            f"Stopped: {worker.done} of {total} {_word(worker)} are finished and kept, bake again to continue."
+            f"Stopped: {clock.done} of {clock.total} {word} are finished and kept, bake again to continue."
         ) from None
-    finally:
-        if not finished.is_set():
-            worker.cancelled.set()
-            while not finished.is_set():
-                try:
-                    waiting.put(None, timeout=0.05)
-                except queue.Full:
-                    continue
-                break
-        thread.join()
-    if failure:
-        raise failure[0]
-
-
-def _word(worker: Worker) -> str:
-    return "frames" if worker.shot.settings.samples == 1 else "samples"
 
 
 class _LeftClock:
     """Tells progress a few times a second, with the time left."""
 
-    def __init__(self, worker: Worker, total: int, progress: Progress | None) -> None:
-        self._worker, self._total, self._progress = worker, total, progress
+    def __init__(self, bakes: Sequence[_Bake], progress: Progress | None) -> None:
+        self._workers, self._progress = [one.worker for one in bakes], progress
+        self.total = sum(one.shot.samples for one in bakes)
         self._start = time.monotonic()
         self._told = 0.0
 
+    @property
+    def done(self) -> int:
+        return sum(worker.done for worker in self._workers)
+
     def tell(self, force: bool = False) -> None:
         now = time.monotonic()
-        if self._progress is None or (now - self._told < 0.25 and not force):
+        if self._progress is None or not self._workers or (now - self._told < _OFTEN and not force):
             return
         self._told = now
         left = -1.0
-        if self._worker.computed >= 2:
-            left = (now - self._start) / self._worker.computed * (self._total - self._worker.done)
-        self._progress("Baking", self._worker.done, self._total, left)
+        computed = sum(worker.computed for worker in self._workers)
+        if computed >= 2:
+            left = (now - self._start) / computed * (self.total - self.done)
+        self._progress("Baking", self.done, self.total, left)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,14 +13,15 @@ import numpy.typing as npt
 from ..base.hashes import hash_arrays
 from ..base.settings import ALWAYS, CAGE, RESULT, SIMULATION
 from ..cage.welds import Labels
-from ..methods.enrich.settings import Settings
 from ..paint.parts import Parts
 from ..paint.regions import Regions
-from . import store as stores
 from .fields import no_fields
-from .manifest import SCHEMA
+from .method import Method
+from .store import Store
 
 Floats = npt.NDArray[np.float64]
+
+_IDENTITY = 3  # of this way to hash: bakes that were hashed otherwise are never the same
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,8 @@ class Shot:
     rest: Floats  # (t, 3)
     triangles: npt.NDArray[np.int32]  # (m, 3)
     follow: Floats  # (t,), 0 free .. 1 follows exactly
-    settings: Settings
+    settings: Any  # of the method's class
+    method: Method
     samples: int  # number of samples, preroll included
     first_frame: int  # frame of sample 0
     frame_start: int  # range that plays
@@ -91,6 +94,11 @@ class Shot:
         return self.frame_rate * self.settings.samples
 
     @property
+    def animated_follow(self) -> bool:
+        """Whether every sample has follow weights."""
+        return bool(getattr(self.settings, "follow_animated", False))
+
+    @property
     def owner(self) -> tuple[str, str]:
         return (self.owner_file, self.owner_setup)
 
@@ -98,7 +106,7 @@ class Shot:
         """Hash of everything that the simulated motion depends on but the frames."""
         settings = self.settings.hashed(CAGE, SIMULATION)
         numbers = [self.sample_rate, self.gravity, self.first_frame, self.fields]
-        text = json.dumps([SCHEMA, self.native, settings, *numbers])
+        text = json.dumps([_IDENTITY, self.native, settings, *numbers])
         special = [] if self.parts is None else [self.parts.tracked, self.parts.rigid]
         special += [] if self.safe is None else [self.safe]
         painted = self.regions.arrays()
@@ -116,8 +124,9 @@ class Shot:
         known, key = self.settings.all(), list[object]()
         for name, value in self.settings.hashed(RESULT).items():
             key += [value] if known[name].counts == ALWAYS else [name, value]
-        if self.settings.follow_after > 0.0:
-            key += [self.settings.follow_after, "" if self.after is None else hash_arrays(self.after)]
+        drawn_back = getattr(self.settings, "follow_after", 0.0)
+        if drawn_back > 0.0:
+            key += [drawn_back, "" if self.after is None else hash_arrays(self.after)]
         return key
 
     @functools.cached_property
@@ -132,7 +141,7 @@ def sample_hash(sample: Sample) -> str:
     return hash_arrays(sample.positions, sample.matrix, *outer, *animated)
 
 
-def stored_sample(store: stores.Store, index: int) -> Sample:
+def stored_sample(store: Store, index: int) -> Sample:
     """A sample again, from a bake that was made from it."""
     carried = tuple(
         Carried(store.read(f"{name}_input", index), store.read(f"{name}_matrix", index))

@@ -6,9 +6,10 @@ from __future__ import annotations
 import dataclasses
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO, Protocol, cast
 
 import numpy as np
 
@@ -18,15 +19,41 @@ from .shot import Sample
 _WAIT = 0.1  # seconds between two looks at whether the work was cancelled
 
 
+class Source(Protocol):
+    """Samples in order."""
+
+    def next(self, wait: bool) -> Sample | None:
+        """The next one; None where none is there yet and nobody waits, or where there are no more."""
+
+    @property
+    def ended(self) -> bool:
+        """Whether there are no more."""
+
+
+class Given:
+    """Samples that are made when somebody waits for them."""
+
+    def __init__(self, samples: Iterable[Sample]) -> None:
+        self._samples = iter(samples)
+        self.ended = False
+
+    def next(self, wait: bool) -> Sample | None:
+        sample = next(self._samples, None) if wait else None
+        self.ended = wait and sample is None
+        return sample
+
+
 class Spool:
-    """One thread puts samples, in order, and says when there are no more; another iterates over them."""
+    """One thread puts samples, in order, and says when there are no more; another takes them."""
 
     def __init__(self, folder: Path) -> None:
         """The file lies in `folder`, has no name and is gone when it is closed or the process ends."""
         self._folder = folder
         with disk.sentences(folder):
             self._file = cast(BinaryIO, tempfile.TemporaryFile(dir=folder))  # noqa: SIM115 (closed by close)
-        self._heads: list[tuple[Sample, list[int]]] = []  # samples without positions; the bytes of body and passengers
+        # Samples without positions, where these begin in the file, and the bytes of body and passengers.
+        self._heads: deque[tuple[Sample, int, list[int]]] = deque()
+        self._end = 0  # of what is used of the file
         self._changed = threading.Condition()
         self._ended = False
         self._cancelled = False
@@ -39,12 +66,15 @@ class Spool:
         with self._changed:
             if self._file.closed:
                 return
+            if not self._heads:
+                self._end = 0  # all that was there has been taken
             with disk.sentences(self._folder):
-                self._file.seek(0, 2)
+                self._file.seek(self._end)
                 for data in arrays:
                     self._file.write(data.tobytes())
             head = dataclasses.replace(sample, positions=empty, carried=carried)
-            self._heads.append((head, [data.nbytes for data in arrays]))
+            self._heads.append((head, self._end, [data.nbytes for data in arrays]))
+            self._end += sum(data.nbytes for data in arrays)
             self._changed.notify()
 
     def end(self) -> None:
@@ -54,7 +84,7 @@ class Spool:
             self._changed.notify()
 
     def cancel(self) -> None:
-        """Whoever iterates is stopped as if by Ctrl+C."""
+        """Whoever takes samples is stopped as if by Ctrl+C."""
         with self._changed:
             self._cancelled = True
             self._changed.notify()
@@ -63,23 +93,29 @@ class Spool:
         with self._changed:
             self._file.close()
 
+    @property
+    def ended(self) -> bool:
+        return self._ended and not self._heads
+
+    def next(self, wait: bool) -> Sample | None:
+        with self._changed:
+            while wait and not (self._cancelled or self._ended or self._heads):
+                self._changed.wait(_WAIT)
+            if self._cancelled:
+                raise KeyboardInterrupt
+            if not self._heads:
+                return None
+            head, offset, sizes = self._heads[0]
+            with disk.sentences(self._folder):
+                self._file.seek(offset)
+                raws = [self._file.read(size) for size in sizes]
+            self._heads.popleft()
+        body, *others = (np.frombuffer(raw, dtype=np.float32).reshape(-1, 3) for raw in raws)
+        carried = tuple(
+            dataclasses.replace(part, positions=other) for part, other in zip(head.carried, others, strict=True)
+        )
+        return dataclasses.replace(head, positions=body, carried=carried)
+
     def __iter__(self) -> Iterator[Sample]:
-        index, offset = 0, 0
-        while True:
-            with self._changed:
-                while not (self._cancelled or self._ended or index < len(self._heads)):
-                    self._changed.wait(_WAIT)
-                if self._cancelled:
-                    raise KeyboardInterrupt
-                if index == len(self._heads):
-                    return
-                head, sizes = self._heads[index]
-                with disk.sentences(self._folder):
-                    self._file.seek(offset)
-                    raws = [self._file.read(size) for size in sizes]
-            body, *others = (np.frombuffer(raw, dtype=np.float32).reshape(-1, 3) for raw in raws)
-            carried = tuple(
-                dataclasses.replace(part, positions=other) for part, other in zip(head.carried, others, strict=True)
-            )
-            yield dataclasses.replace(head, positions=body, carried=carried)
-            index, offset = index + 1, offset + sum(sizes)
+        while (sample := self.next(wait=True)) is not None:
+            yield sample

@@ -4,14 +4,14 @@
 
     manifest.json   what the bake is: counts, range, hashes, settings, whether it is complete
     frames.jsonl    one line when a sample was taken and one when its result was written; only ever appended to
-    rest.f64, triangles.i32, follow.f64, cage_*.f64|i32      constants of the bake; tracked.i32, rigid.i32, if any
+    rest.f64, triangles.i32, follow.f64                      constants of the bake
     input.f32       for each sample the mesh as Blender gave it, local space
     matrix.f64      for each sample the 4x4 matrix from local space to world metres
     amount.f64      for each sample how much of the simulated motion is used, as keyframed
     fields.f64, follow_now.f32                               the same of force fields and animated weights, if any
-    fitted.f64, simulated.f64, velocity.f64                  for each sample the cage, world metres and m/s
     result.pc2      what the Mesh Cache modifier plays
     passenger_<n>*  the same for each mesh that is carried along, and what its modifier plays
+    and the constants, prepared inputs and states of its method: methods/enrich/layout.py, for one
 
 Samples are fixed slots. A frame's line is appended after its data was written, so a kill at any moment leaves
 every finished frame readable. File names are fixed: nothing in a manifest can point elsewhere.
@@ -39,6 +39,8 @@ from ..base.errors import StoreError
 from ..base.hashes import hash_arrays
 from . import layout, pc2
 from .manifest import MANIFEST_LIMIT, Manifest, is_id
+from .method import find
+from .numbers import Numbers, read_numbers
 
 _LINE_LIMIT = 16_384
 
@@ -52,7 +54,7 @@ class Mark:
     input: str
     data: str
     result: str
-    numbers: dict[str, float]
+    numbers: Numbers
 
 
 class Store:
@@ -67,7 +69,9 @@ class Store:
         self._log: BinaryIO | None = None
         self.marks: list[Mark | None] = [None] * manifest.samples
         self.sampled: list[str | None] = [None] * manifest.samples
-        self._slots = layout.slots(manifest)
+        self.layout = layout.of(manifest)
+        self._slots = layout.slots(self.layout)
+        self._kind = find(manifest.method).numbers
         self._headers = {
             name: pc2.Header(vertices, manifest.samples, float(manifest.first_frame))
             for name, vertices in layout.result_counts(manifest).items()
@@ -88,7 +92,7 @@ class Store:
         store: Store | None = None
         try:
             store = Store(folder, manifest, disk.FolderLock(folder))
-            for name, (shape, kind) in layout.constant_shapes(manifest).items():
+            for name, (shape, kind) in store.layout.constants.items():
                 data = np.ascontiguousarray(constants[name], dtype=kind)
                 if data.shape != shape:
                     raise ValueError(f"{name} has shape {data.shape}, not {shape}")
@@ -179,8 +183,8 @@ class Store:
     # Data
 
     def constant(self, name: str) -> Array:
-        """rest, triangles, follow, cage_vertices and so on; tracked and rigid, if any; passenger_0_rest and so on."""
-        shape, kind = layout.constant_shapes(self.manifest)[name]
+        """rest, triangles, follow, passenger_0_rest and so on, and what its method adds."""
+        shape, kind = self.layout.constants[name]
         path = self.folder / f"{name}.{layout.EXTENSIONS[kind]}"
         with disk.open_regular(path, "rb") as file, disk.sentences(self.folder):
             raw = file.read(math.prod(shape) * np.dtype(kind).itemsize)
@@ -189,7 +193,7 @@ class Store:
         return np.frombuffer(raw, dtype=kind).reshape(shape).copy()
 
     def read(self, name: str, index: int) -> Array:
-        """Slot `index` of input, matrix, amount, fitted, simulated, velocity, or passenger_0_input and so on."""
+        """Slot `index` of input, matrix, amount, passenger_0_input and so on, or of what its method adds."""
         slot = self._slots[name]
         file = self._files[name]
         with disk.sentences(self.folder):
@@ -236,11 +240,10 @@ class Store:
         self._append({"sampled": index, "input": input_hash})
         self.sampled[index] = input_hash
 
-    def mark_done(self, index: int, result_key: str, numbers: Mapping[str, float]) -> None:
-        """Says that all data of a sample is written. What is not finite cannot be told in JSON and is left out."""
-        kept = {name: float(value) for name, value in numbers.items() if np.isfinite(value)}
-        mark = Mark(self.sampled[index] or "", self.digest(index), result_key, kept)
-        self._append({"frame": index, **dataclasses.asdict(mark)})
+    def mark_done(self, index: int, result_key: str, numbers: Numbers) -> None:
+        """Says that all data of a sample is written."""
+        mark = Mark(self.sampled[index] or "", self.digest(index), result_key, numbers)
+        self._append({"frame": index, **vars(mark), "numbers": numbers.kept()})
         self.marks[index] = mark
 
     def void_from(self, index: int) -> None:
@@ -256,8 +259,8 @@ class Store:
 
     def digest(self, index: int) -> str:
         """Hash of the data that a mark vouches for."""
-        cages = (self.read(name, index) for name in ("fitted", "simulated", "velocity"))
-        return hash_arrays(*cages, *(self.read_result(index, name) for name in self._headers))
+        made = (self.read(name, index) for name in (*self.layout.prepared, *self.layout.state))
+        return hash_arrays(*made, *(self.read_result(index, name) for name in self._headers))
 
     def copy_from(self, other: Store, count: int) -> None:
         """Takes over the first `count` samples of another bake of the same body, as far as they are finished and sound.
@@ -267,7 +270,7 @@ class Store:
             mark = other.marks[index]
             if mark is None or mark.data != other.digest(index):
                 return
-            for name in self._slots if alike else [name for name in self._slots if name in layout.BODY_SLOTS]:
+            for name in self._slots if alike else filter(layout.is_of_body, self._slots):
                 self.write(name, index, other.read(name, index))
             for name in self._headers if alike else ("result",):
                 self.write_result(index, other.read_result(index, name), name)
@@ -369,7 +372,7 @@ class Store:
             return False
         if not isinstance(numbers, dict) or not all(isinstance(n, (int, float)) for n in numbers.values()):
             return False
-        self.marks[index] = Mark(data["input"], data["data"], data["result"], numbers)
+        self.marks[index] = Mark(data["input"], data["data"], data["result"], read_numbers(self._kind, numbers))
         return True
 
     def _repair(self) -> None:

@@ -1,1 +1,6 @@
-"""What each method adds: its settings, its engine and what it shows."""
+"""What each method adds: its settings, its engine and what it shows. Importing this registers all of them."""
+
+from ..bake.method import register
+from . import enrich
+
+register(enrich.METHOD)

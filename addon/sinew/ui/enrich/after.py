@@ -31,7 +31,8 @@ class RemakeWork(Work):
     def is_welcome(self) -> str:
         return self._remake.is_welcome()
 
-    def finish(self, outcome: Any) -> str:
+    def finish(self, outcomes: Any) -> str:
+        (outcome,) = outcomes
         saving.remember(self._remake.bake)
         self._remake.attach(outcome)
         state.forget()

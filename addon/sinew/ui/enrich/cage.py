@@ -11,11 +11,11 @@ import bpy
 
 from ... import setups
 from ...core.bake.manifest import Manifest
-from ...core.bake.report import UNSEPARATED
 from ...core.base.errors import Error
 from ...core.base.settings import CAGE as OF_CAGE
 from ...core.cage.view import CageView, make_view
 from ...core.cage.welds import look_at_rest
+from ...core.methods.enrich.report import UNSEPARATED
 from ...scene import fingerprint, setup
 from .. import handlers
 from ..classes import registering

@@ -58,7 +58,7 @@ def wire_of(item: Any, frame: float) -> Wire | None:
         return _tried_wire(item, wanted, frame) or _rest_wire(item, wanted)
     root, manifest = baked
     shown = _cage_of_bake(item)
-    if shown is None or len(shown.vertices) != manifest.cage_vertices:
+    if shown is None or len(shown.vertices) != manifest.counts.get("cage_vertices"):
         return None
     name = wanted.shape.lower()
     index = slot_of(manifest, frame)

@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 
 from ... import setups
-from ...core.bake.job import Job
+from ...core.bake.job import Job, Plan
 from ...core.bake.report import frames_text
 from ...core.bake.shot import Sample
 from ...core.methods.enrich.estimate import duration_text
@@ -59,7 +59,7 @@ class BakeWork(Work):
         """The shot is known: frames can be computed as soon as they are sampled."""
         shot, bake = self._bake.shot, self._bake
         self.total = shot.samples
-        self.job = Job(shot, self._where.root, file.temporary_folder(), bake.previous, bake.clock)
+        self.job = Job([Plan(shot, bake.previous, bake.clock)], self._where.root, file.temporary_folder())
 
     def abandon(self) -> None:
         self._leave(KeyboardInterrupt)
@@ -76,12 +76,12 @@ class BakeWork(Work):
 
     def arrive(self) -> None:
         """Plays the folder as soon as it holds all the input, and draws the current frame again when it has come."""
-        if self.job is None or self.job.ready is None:
+        if self.job is None or self.job.ready[0] is None:
             return
         found = setup.find_by_id(self.setup_id)
         if found is None:
             return
-        bake_id, folder = self.job.ready
+        bake_id, folder = self.job.ready[0]
         entry, ob, scene = found
         if entry.bake != bake_id or stack.own_modifier(ob) is None:
             saving.remember(entry.bake)
@@ -94,7 +94,8 @@ class BakeWork(Work):
                 playing.update_tag()
         self._shown = done
 
-    def finish(self, outcome: Any) -> str:
+    def finish(self, outcomes: Any) -> str:
+        (outcome,) = outcomes
         self._bake.attach(outcome)
         properties.refresh()
         state.forget()

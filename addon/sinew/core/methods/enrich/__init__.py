@@ -1,1 +1,31 @@
-"""ENRICH, the flesh: a cage of tets around any mesh."""
+"""ENRICH, the flesh: a cage of tets around any mesh, which follows where it is painted so and swings elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...bake.method import Method
+from . import engine, layout, report
+from .settings import Settings
+
+
+def _coarse(settings: Settings) -> Mapping[str, Any]:
+    coarse = settings.preview_resolution
+    return {"resolution": min(settings.resolution, coarse) if settings.resolution else coarse}
+
+
+METHOD = Method(
+    name="enrich",
+    label="Flesh",
+    description="Soft parts move with weight; the animation stays",
+    settings=Settings,
+    layout=layout.layout,
+    engine=engine.make_engine,
+    show=engine.make_show,
+    version=engine.version,
+    monitor=lambda: engine.load_classes().monitor(),
+    numbers=engine.FleshNumbers,
+    tell=report.tell,
+    coarse=_coarse,
+)

@@ -1,308 +1,308 @@
-"""ENRICH over numpy arrays: fit a cage to every frame, simulate it under the painted weights, bring the detail back.
-
-An Enricher holds nothing that changes: fitted cages and states come in and go out, so a bake can stop after any frame
-and go on from its files with the same bits.
-"""
+"""The engine of a bake of flesh: fits a cage to every sample, simulates it and shows the surface on it, from store to
+store. A state needs the fit of one sample ahead."""
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable, Iterator
+import dataclasses
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from ...bake.fields import push_of
-from ...bake.outer import NOTHING, Outer
-from ...bake.shot import Passenger
-from ...base.errors import BadInput
-from ...base.native import module
-from ...cage.cage import Cage
-from ...cage.safe import make_cage, measure_filling
-from ...geometry.surface import areas_and_size
-from ...paint.averages import average_regions
-from ...paint.follow import automatic_follow
-from ...paint.parts import Parts
-from ...paint.regions import GROUPS, Regions, cage_follow
-from ...paint.weights import cage_weights, spread_over_cage
-from .carry import Carrier
-from .settings import Settings
-from .show import Shown
+from ...bake.beginning import Beginning, Cycle, close_cycle, find_cycle, lead, settle
+from ...bake.method import Show, Version
+from ...bake.numbers import Numbers
+from ...bake.outer import Outer
+from ...bake.results import local, world
+from ...bake.shot import Shot
+from ...bake.store import Store
+from .report import summary
 
+Array = npt.NDArray[Any]
 Floats = npt.NDArray[np.float64]
-Window = tuple[Floats | None, Floats, Floats, Floats | None]
-
-# A step of the whole body longer than this fraction of its size, and unlike the steps before and after it, is a cut.
-_CUT = 0.35
-# In artist's units gravity acts as on a body of this size, metres, so that a tiny character and a huge one sag alike;
-# real materials feel it as it is. Force fields are made for their scene and stay as they are.
-_REFERENCE_SIZE = 2.0
 
 
 @dataclass(frozen=True)
-class Fit:
-    """A cage fitted to one frame: positions (n, 3); rms and max distance from the surface in metres."""
+class FleshNumbers(Numbers):
+    """What is known of a finished sample of flesh."""
 
-    positions: Floats
-    rms: float
-    max: float
-    rounds: int
-    inverted: int
+    fit_rms: float = 0.0  # of the cage from the surface, metres
+    fit_max: float = 0.0
+    fit_rounds: float = 0.0
+    rounds: float = 0.0
+    substeps: float = 0.0
+    fallbacks: float = 0.0  # steps retaken by implicit Euler
+    repaired: float = 0.0  # tets drawn back to their sound fitted shape
+    fit_inverted: float = 0.0  # tets that are inside out
+    inverted: float = 0.0
+    inverted_only: float = 0.0  # where the fit has them right
 
 
 @dataclass(frozen=True)
-class State:
-    """Positions (n, 3) in metres and velocities (n, 3) in m/s of the simulated cage."""
+class StoredState:
+    """A state of the simulation as read back from the store: cage (n, 3), metres and m/s."""
 
     positions: Floats
     velocities: Floats
 
 
-@dataclass(frozen=True)
-class Step:
-    """What happened between two frames."""
+class Classes(NamedTuple):
+    """The classes that do the work: they need the native module."""
 
-    restarted: bool = False  # a cut of the input: the simulation starts anew after it
-    rounds: int = 0
-    substeps: int = 0
-    inverted: int = 0  # simulated tets turned inside out
-    fallbacks: int = 0  # steps retaken by implicit Euler
-    unconverged: int = 0
-    repaired: int = 0  # tets that came out inside out and were drawn back to their sound fitted shape
+    enricher: Any
+    cage: Any
+    shown: Any
+    monitor: Any
 
 
-class Enricher:
-    """Fits, simulates and details one body.
+def load_classes() -> Classes:
+    """A sentence where the native module is missing."""
+    from ...base.native import Monitor
+    from ...cage.cage import Cage
+    from .enricher import Enricher
+    from .show import Shown
 
-    rest (t, 3) metres and triangles (m, 3) are the undeformed surface, follow (t,) its weights: 1 follows the input
-    exactly, 0 is free; None takes automatic ones. frame_rate is the number of input frames a second.
-    """
+    return Classes(Enricher, Cage, Shown, Monitor)
 
-    def __init__(
-        self,
-        rest: Any,
-        triangles: Any,
-        follow: Any = None,
-        settings: Settings | None = None,
-        frame_rate: float = 24.0,
-        *,
-        gravity: tuple[float, float, float] = (0.0, 0.0, -9.81),
-        cage: Cage | None = None,
-        safe: Any = None,
-        parts: Parts | None = None,
-        regions: Regions | None = None,
-        after: Any = None,
-        monitor: Any = None,
-    ) -> None:
-        """`parts` says which vertices carry input and which are rigid; None: all carry input, and none is rigid.
-        `regions` says where flesh is firmer, calmer, heavier or limper; None: nowhere.
-        `after` (t,) is where the setting `follow_after` acts; None: everywhere.
-        `safe` (t, 3) is the body in a pose in which its near parts are apart, to build the cage in; None: at rest."""
-        self.settings = settings or Settings()
-        if not (np.isfinite(frame_rate) and frame_rate > 0.0):
-            raise BadInput(f"The frame rate is {frame_rate}: give a number of frames a second.")
-        if follow is not None and not (np.min(follow, initial=1.0) >= 0.0 and np.max(follow, initial=0.0) <= 1.0):
-            raise BadInput("Follow weights must lie between 0 (free) and 1 (follows exactly).")
-        rest = np.ascontiguousarray(rest, np.float64)
-        triangles = np.ascontiguousarray(triangles, np.int32).reshape(-1, 3)
-        areas, self.size = areas_and_size(rest, triangles)
-        self.follow: Floats = np.ascontiguousarray(
-            automatic_follow(rest, triangles) if follow is None else follow, np.float64
-        )
-        self.interval = 1.0 / frame_rate
-        self.cage = cage or make_cage(rest, triangles, self.settings, safe, monitor)
-        if len(self.cage.binding) != len(rest):
-            raise BadInput("The cage carries another number of vertices than the mesh has: build the cage again.")
-        if parts is not None and not parts.tracked.any():
-            raise BadInput("No vertex carries input: paint some into the group of tracked vertices.")
-        regions = regions or Regions()
-        self.cage_follow = cage_follow(self.cage, regions)
-        self.shown = Shown(
-            self.cage, rest, triangles, self.follow, self.settings,
-            after=after, parts=parts, cage_follow=self.cage_follow,
-        )  # fmt: skip
-        self._completion = self.shown.completion
-        seen = areas if parts is None else np.where(parts.tracked, areas, 0.0)
-        shape = {"smoothing": self.settings.smoothing, "size": self.size, "energy": self.settings.energy}
-        self._fit = module.Fit(self.cage.native, seen, shape)
-        self._monitor = monitor
-        self._simulation: Any = None
-        self._substeps = 0
-        if not self.settings.simulate:
-            return
-        fill, thickness = measure_filling(self.cage, rest, triangles, safe, monitor)
-        paint = self._painted(regions, parts) | {"fill": fill, "thickness": thickness}
-        self._simulation = module.Enrich(self.cage.native, areas, self._native_settings(gravity), paint, monitor)
-        self._substeps = self._simulation.summary()["substeps"]
 
-    def _native_settings(self, gravity: tuple[float, float, float]) -> dict[str, Any]:
-        """The settings that the native simulation takes, in its units."""
-        settings = self.settings
-        weight = 1.0 if settings.young > 0.0 else self.size / _REFERENCE_SIZE
-        values = {name: getattr(settings, name) for name in module.Enrich.options if hasattr(settings, name)}
-        return values | {
-            "transition": settings.transition * self.size,
-            "gravity": tuple(weight * g for g in settings.gravity or gravity),
-            "interval": self.interval,
-            "size": self.size,
-            "animated": settings.follow_animated,
-        }
+def version() -> Version:
+    from ...base.native import build, module
 
-    def _painted(self, regions: Regions, parts: Parts | None) -> dict[str, Any]:
-        """What the native simulation is told of the painted regions."""
-        bone = parts.rigid >= 0 if parts is not None else np.zeros(0, bool)
+    return Version(str(getattr(module, "__version__", "")), build())
+
+
+def stored_cage(store: Store, cage_class: Any) -> Any:
+    cage = cage_class(*(store.constant(f"cage_{name}") for name in ("vertices", "tets", "binding", "weights")))
+    cage.note = str(store.manifest.report.get("cage_note", ""))
+    cage.safe_vertices = store.constant("cage_safe") if store.manifest.counts["safe"] else None
+    return cage
+
+
+def make_engine(shot: Shot, store: Store | None, monitor: Any) -> FleshEngine:
+    """With the cage of a bake, if there is one."""
+    classes = load_classes()
+    enricher = classes.enricher(
+        shot.rest, shot.triangles, shot.follow, shot.settings, shot.sample_rate, gravity=shot.gravity,
+        cage=None if store is None else stored_cage(store, classes.cage), safe=shot.safe, parts=shot.parts,
+        regions=shot.regions, after=shot.after, monitor=monitor,
+    )  # fmt: skip
+    return FleshEngine(shot, enricher)
+
+
+def make_show(shot: Shot, store: Store) -> FleshShow:
+    """What shows a finished bake: it needs neither fit nor simulation."""
+    classes = load_classes()
+    shown = classes.shown(
+        stored_cage(store, classes.cage), shot.rest, shot.triangles, shot.follow, shot.settings, after=shot.after,
+        parts=shot.parts, cage_follow=store.constant("cage_follow") if store.manifest.counts["inside"] else None,
+    )  # fmt: skip
+    return FleshShow(shot, shown)
+
+
+class FleshShow(Show):
+    """The surface on the simulated cage, and the passengers that it carries. `shown`: a Shown, or an Enricher."""
+
+    def __init__(self, shot: Shot, shown: Any) -> None:
+        self._shot, self.shown, self._settings = shot, shown, shot.settings
+        self._carriers: list[Any] = []
+
+    def use(self, settings: Any) -> None:
+        self._settings = self.shown.settings = settings
+
+    def show(self, store: Store, index: int) -> list[npt.NDArray[np.float32]]:
+        fitted, simulated = store.read("fitted", index), store.read("simulated", index)
+        amount = float(store.read("amount", index)[0, 0]) * self._settings.amount
+        surface = self.shown.surface(fitted, simulated, world(store, index), amount)
+        return [local(store, index, surface), *self._carry(store, index, fitted, simulated, amount)]
+
+    def _carry(
+        self, store: Store, index: int, fitted: Floats, simulated: Floats, amount: float
+    ) -> list[npt.NDArray[np.float32]]:
+        """The passengers on the simulated cage."""
+        if not self._shot.passengers:
+            return []
+        if not self._carriers:
+            first = store.read("fitted", 0)
+            self._carriers = [self.shown.carrier(passenger, first) for passenger in self._shot.passengers]
+        moved = self.shown.moved(fitted, simulated, amount)
+        how = self._settings.interpolation
+        return [
+            local(store, index, carrier.surface(fitted, moved, world(store, index, name), how), name)
+            for carrier, name in ((one, f"passenger_{number}_") for number, one in enumerate(self._carriers))
+        ]
+
+
+class FleshEngine(FleshShow):
+    """Over an Enricher, which works on arrays."""
+
+    ahead = 1
+    preparing = "fitting"
+
+    def __init__(self, shot: Shot, enricher: Any) -> None:
+        super().__init__(shot, enricher)
+        self._enricher = enricher
+        self.size: float = enricher.size
+        self._fits: dict[int, FleshNumbers] = {}  # numbers of the fits of this run
+        self._beginning = Beginning(None)
+        self._cycle: Cycle | None = None
+        self._last: tuple[int, Any] | None = None  # a state that is blended where it is stored
+
+    def counts(self) -> dict[str, int]:
+        cage = self._enricher.cage
         return {
-            "follow": self.follow,
-            "cage_follow": self.cage_follow,
-            "averages": self._averages(regions.average) if self.settings.average_regions > 0 else None,
-            "bone": bone.astype(np.float64) if bone.any() else None,
-            **{name: getattr(regions, name) for name in GROUPS},
+            "cage_vertices": len(cage.vertices),
+            "tets": len(cage.tets),
+            "parts": int(self._shot.parts is not None),
+            "safe": int(cage.safe_vertices is not None),
+            "inside": int(self._enricher.cage_follow is not None),
         }
 
-    def _averages(self, painted: Floats | None) -> Any:
-        """The region of each cage vertex whose average motion is that of the input."""
-        cage, areas = self.cage, self.shown.areas
-        wanted = cage_weights(cage, areas, self.follow, self.cage_follow) < 1.0
-        if painted is not None:
-            wanted &= spread_over_cage(cage, areas, painted) >= 0.5
-        return average_regions(cage.vertices, cage.tets, wanted, self.settings.average_regions)
+    def constants(self) -> dict[str, Array]:
+        cage, parts = self._enricher.cage, self._shot.parts
+        constants = {f"cage_{name}": getattr(cage, name) for name in ("vertices", "tets", "binding", "weights")}
+        if parts is not None:
+            constants |= {"tracked": parts.tracked, "rigid": parts.rigid}
+        if cage.safe_vertices is not None:
+            constants["cage_safe"] = cage.safe_vertices
+        if self._enricher.cage_follow is not None:
+            constants["cage_follow"] = self._enricher.cage_follow
+        return constants
 
-    def fit(self, surface: Any, guess: Any = None, before: Any = None, ahead: int = 1) -> Fit:
-        """The cage that carries `surface` (t, 3) best; `guess`: the fit of the frame before, None for the first.
+    def notes(self) -> dict[str, Any]:
+        return {"cage_note": self._enricher.cage.note}
 
-        With `before`, the fit of the frame before that, the search starts where the motion goes on; `ahead` is how many
-        frames after the guess this one is."""
-        ahead = 0 if guess is None else ahead
-        positions = np.zeros_like(self.cage.vertices) if guess is None else np.array(guess, np.float64, order="C")
-        return Fit(positions, *self._fit.frame(self._seen(surface), ahead, positions, before, self._monitor))
+    def prepare(self, store: Store, index: int, available: int) -> int:
+        """Fits a sample, or two where the second is there already and both start from the same ones."""
+        last, before, ahead = _fitted_before(index)
+        if index > 1 and ahead == 1 and index + 1 < available:
+            guess, earlier = (store.read("fitted", i) for i in (last, before))
+            fits = self._enricher.fit_pair((world(store, index), world(store, index + 1)), guess, earlier)
+        else:
+            fits = (self._fit(store, index),)
+        for number, fit in enumerate(fits, start=index):
+            store.write("fitted", number, fit.positions)
+            self._fits[number] = _fit_numbers(fit)
+        return len(fits)
 
-    def fit_pair(self, surfaces: tuple[Any, Any], guess: Any, before: Any) -> tuple[Fit, Fit]:
-        """Fits two frames in a row at once, from the fits of the two before them: as `fit` does, 1 and 2 ahead."""
-        first, second = np.array(guess, np.float64, order="C"), np.array(guess, np.float64, order="C")
-        seen = self._seen(surfaces[0]), self._seen(surfaces[1])
-        numbers = self._fit.pair(*seen, first, second, before, self._monitor)
-        return Fit(first, *numbers[0]), Fit(second, *numbers[1])
+    def _fit(self, store: Store, index: int) -> Any:
+        last, before, ahead = _fitted_before(index)
+        guess, earlier = (store.read("fitted", i) if i >= 0 else None for i in (last, before))
+        return self._enricher.fit(world(store, index), guess, earlier, ahead)
 
-    def _seen(self, surface: Any) -> Floats:
-        """What of a frame the cage is fitted to."""
-        seen = self._completion.input(surface) if self._completion is not None else surface
-        return np.ascontiguousarray(seen, np.float64)
+    def begin(self, store: Store, index: int, pulse: Callable[[], None]) -> int:
+        """How the simulation begins: also looked for by a bake that is continued, where a cycle asks for it."""
+        settings, samples = self._shot.settings, self._shot.samples
 
-    def begin(self, fitted: Floats, fitted_next: Floats | None = None) -> State:
-        """The state at the first frame: on the input and moving with it."""
-        velocities = np.zeros_like(fitted) if fitted_next is None else (fitted_next - fitted) / self.interval
-        return State(np.array(fitted), velocities)
+        def go_on() -> bool:
+            pulse()
+            return True
 
-    def advance(self, state: State, window: Window, outer: Outer = NOTHING) -> tuple[State, Step]:
-        """From frame i to i + 1, with window = (fitted[i-1] or None, fitted[i], fitted[i+1], fitted[i+2] or None)."""
-        before, begin, end, after = window
-        if self._simulation is None:  # only fitted
-            return self.begin(end, after), Step()
-        if self._is_cut(before, begin, end, after):
-            return self.begin(end, after), Step(restarted=True)
-        # the curve must not bend towards the far side of a neighbouring cut
-        if before is not None and self._is_cut(None, before, begin, end):
-            before = None
-        if after is not None and self._is_cut(begin, end, after, None):
-            after = None
-        positions, velocities = np.array(state.positions), np.array(state.velocities)
-        if outer.follow is not None:
-            self._simulation.follow(*(np.ascontiguousarray(weights, np.float64) for weights in outer.follow))
-        push = None
-        if outer.fields is not None:
-            rows, rows_next = outer.fields
-            push = self.settings.fields * push_of(rows, rows_next, positions, velocities, self.interval)
-        rounds, unconverged, fallbacks, inverted, repaired = self._simulation.advance(
-            before, begin, end, after, positions, velocities, push, self._monitor
+        def fitted(i: int) -> Floats:
+            return store.read("fitted", i)
+
+        def outer(i: int) -> Outer:
+            return self._outer(store, i)
+
+        self._last = None
+        if settings.loop:
+            self._cycle = find_cycle(fitted, samples, self.size, settings.samples)
+            first = store.marks[0]
+            if index > 0 and first is not None and first.numbers.gap == 0.0:
+                self._beginning = Beginning(None)  # found before the interruption, and closed
+            else:
+                self._beginning = close_cycle(self._enricher, fitted, outer, self._cycle, go_on)
+            if self._beginning.gap is not None:
+                # What is stored further on is blended and cannot be continued.
+                return min(index, self._cycle.blended_from)
+        elif index == 0 and settings.start == "settled" and samples > 1:
+            self._beginning = settle(self._enricher, fitted, outer(0), go_on)
+        elif index == 0 and settings.start == "rest" and samples > 1 and settings.simulate:
+            count = settings.preroll * settings.samples or round(self._shot.sample_rate)
+            self._beginning = lead(self._enricher, fitted, outer(0), max(count, 1), go_on)
+        else:
+            second = fitted(1) if samples > 1 else None
+            self._beginning = Beginning(self._enricher.begin(fitted(0), second))
+        return index
+
+    def advance(self, store: Store, index: int) -> FleshNumbers:
+        cycle, gap = self._cycle, self._beginning.gap
+
+        def fitted(i: int) -> Floats | None:
+            if cycle is not None:
+                return store.read("fitted", cycle.index(i))
+            return store.read("fitted", i) if 0 <= i < self._shot.samples else None
+
+        about: dict[str, float] = {}
+        if index == 0:
+            state = self._beginning.state
+            about["gap"] = float(gap is not None)
+            if cycle is not None:
+                about |= {"cycles": float(self._beginning.cycles), "seam": self._beginning.seam}
+                about |= {"period": float(cycle.period), "kink": float(cycle.has_kink)}
+        else:
+            window = (fitted(index - 2), fitted(index - 1), fitted(index), fitted(index + 1))
+            state, step = self._enricher.advance(self._state_before(store, index), window, self._outer(store, index))
+            for name in ("restarted", "rounds", "substeps", "repaired", "fallbacks"):
+                about[name] = float(getattr(step, name))
+        positions = state.positions
+        if gap is not None and cycle is not None:
+            self._last = (index, state)  # the next one goes on from it, not from what is blended
+            positions = cycle.closed(index, positions, gap)
+            if index == cycle.period:
+                # The same to the bit, fit included: detail asks where a cage is exactly the fitted one.
+                store.write("fitted", index, store.read("fitted", 0))
+                positions = store.read("simulated", 0)
+        store.write("simulated", index, positions)
+        store.write("velocity", index, state.velocities)
+        if index not in self._fits:
+            # The fit of a kept sample whose state must be computed anew: its numbers come with it, its bits stay.
+            self._fits[index] = _fit_numbers(self._fit(store, index))
+        fit_inverted = _inverted(store.read("fitted", index), self._enricher.cage.tets)
+        inverted = _inverted(positions, self._enricher.cage.tets)
+        return dataclasses.replace(
+            self._fits[index],
+            **about,
+            fit_inverted=float(fit_inverted.sum()),
+            inverted=float(inverted.sum()),
+            inverted_only=float((inverted & ~fit_inverted).sum()),
         )
-        step = Step(
-            rounds=rounds,
-            substeps=self._substeps,
-            inverted=inverted,
-            fallbacks=fallbacks,
-            unconverged=unconverged,
-            repaired=repaired,
-        )
-        return State(positions, velocities), step
 
-    def surface(self, fitted: Floats, simulated: Floats, sampled: Any, amount: float = 1.0) -> Floats:
-        """The surface (t, 3) of a simulated cage, with the detail of the input frame `sampled` (t, 3)."""
-        return self.shown.surface(fitted, simulated, sampled, amount)
+    def summary(self, store: Store) -> dict[str, Any]:
+        return summary(self._shot, store, self._enricher)
 
-    def carrier(self, passenger: Passenger, fitted: Floats) -> Carrier:
-        """What carries a passenger, given the fitted cage of the first sample."""
-        return self.shown.carrier(passenger, fitted)
+    def _outer(self, store: Store, index: int) -> Outer:
+        """What acts beside the input on the way to sample `index`."""
+        manifest = store.manifest
+        ends = [max(0, index - 1), index]
+        if self._cycle is not None:
+            ends = [self._cycle.index(index - 1), self._cycle.index(index)]
+        rows = tuple(store.read("fields", i) for i in ends) if manifest.fields else None
+        follow = tuple(store.read("follow_now", i)[:, 0] for i in ends) if manifest.animated_follow else None
+        return Outer(rows, follow)
 
-    def moved(self, fitted: Floats, simulated: Floats, amount: float = 1.0) -> Floats:
-        """The cage that is shown: between the fitted and the simulated one, within the maximum offset."""
-        return self.shown.moved(fitted, simulated, amount)
-
-    def cage_weights(self) -> Floats:
-        """The follow weight of every cage vertex; 1 follows exactly."""
-        weights = np.ones(len(self.cage.vertices))
-        if self._simulation is None:
-            return weights
-        self._simulation.cage_weights(weights)
-        return weights
-
-    def summary(self) -> dict[str, Any]:
-        """Numbers about cage and material for a report."""
-        return {
-            "tets": len(self.cage.tets),
-            "cage_vertices": len(self.cage.vertices),
-            "min_dihedral": self.cage.min_dihedral,
-            **(self._simulation.summary() if self._simulation is not None else {}),
-        }
-
-    def _is_cut(self, before: Floats | None, begin: Floats, end: Floats, after: Floats | None) -> bool:
-        """Whether the body jumps between two frames: far, and unlike its steps before and after."""
-        step = end - begin
-        length = _rms(step)
-        if length <= _CUT * self.size:
-            return False
-        neighbours = [begin - before] if before is not None else []
-        neighbours += [after - end] if after is not None else []
-        threshold = max(_CUT * self.size, 0.5 * length)
-        return bool(neighbours) and all(_rms(step - other) > threshold for other in neighbours)
+    def _state_before(self, store: Store, index: int) -> Any:
+        if self._last is not None and self._last[0] == index - 1:
+            return self._last[1]
+        return StoredState(store.read("simulated", index - 1), store.read("velocity", index - 1))
 
 
-def enrich(
-    rest: Any, triangles: Any, frames: Iterable[Any], follow: Any = None, frame_rate: float = 24.0, **settings: Any
-) -> Iterator[Floats]:
-    """Enriches an animation: yields the surface (t, 3) of each input frame, reading two frames ahead.
-
-    `follow` (t,) is 1 where the input is followed exactly, 0 where physics is free; None takes automatic weights.
-    Settings are those of `Settings`, by name: enrich(rest, triangles, frames, follow, jiggle=2.0, settle=1.0).
-    """
-    enricher = Enricher(rest, triangles, follow, Settings().replace(settings), frame_rate)
-
-    def fitted() -> Iterator[tuple[Any, Floats]]:
-        guess: Floats | None = None
-        before: Floats | None = None
-        for frame in frames:
-            guess, before = enricher.fit(frame, guess, before).positions, guess
-            yield frame, guess
-
-    state: State | None = None
-    for before, here, following, after in _windows(fitted()):
-        frame, fit = here
-        fit_next = following and following[1]
-        state = enricher.begin(fit, fit_next) if state is None else state
-        yield enricher.surface(fit, state.positions, frame, enricher.settings.amount)
-        if following:
-            state, _ = enricher.advance(state, (before and before[1], fit, following[1], after and after[1]))
+def _fitted_before(index: int) -> tuple[int, int, int]:
+    """The two samples whose fits the search for this one starts from (negative: there is none), and how far the later
+    one is behind. From the third sample on they go in pairs, which need nothing of each other: by number alone, so that
+    the bits do not depend on when a sample came."""
+    ahead = 2 if index > 2 and index % 2 == 1 else 1
+    return index - ahead, index - ahead - 1, ahead
 
 
-def _windows(items: Iterator[Any]) -> Iterator[tuple[Any, Any, Any, Any]]:
-    """Every item with the one before and the two after it, None where there is none."""
-    window = deque([None, next(items, None), next(items, None), next(items, None)], maxlen=4)
-    while window[1] is not None:
-        yield window[0], window[1], window[2], window[3]
-        window.append(next(items, None))
+def _fit_numbers(fit: Any) -> FleshNumbers:
+    return FleshNumbers(fit_rms=fit.rms, fit_max=fit.max, fit_rounds=fit.rounds)
 
 
-def _rms(rows: Floats) -> float:
-    """Root mean square length of the rows."""
-    return float(np.sqrt((rows**2).sum() / len(rows)))
+def _inverted(positions: Floats, tets: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
+    """Which tets are inside out."""
+    corners = positions[tets]
+    edges = corners[:, 1:] - corners[:, :1]
+    inside_out: npt.NDArray[np.bool_] = np.einsum("ij,ij->i", np.cross(edges[:, 0], edges[:, 1]), edges[:, 2]) < 0.0
+    return inside_out

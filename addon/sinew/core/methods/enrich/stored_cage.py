@@ -26,7 +26,7 @@ def load_view(root: Path, bake: str) -> CageView:
     with Store.open(root, bake) as store:
         cage = Cage(*(store.constant(f"cage_{name}") for name in ("vertices", "tets", "binding", "weights")))
         areas, _ = areas_and_size(store.constant("rest"), store.constant("triangles"))
-        inside = store.constant("cage_follow") if store.manifest.has_inside else None
+        inside = store.constant("cage_follow") if store.manifest.counts["inside"] else None
         weights = cage_weights(cage, areas, store.constant("follow"), inside)
         rest_frame = store.manifest.settings.get("rest_frame")
         index = slot_of(store.manifest, rest_frame) if isinstance(rest_frame, int) else 0
@@ -48,7 +48,7 @@ def read_shape(root: Path, manifest: Manifest, name: str, index: int) -> Floats 
     that one slot only, also while the bake goes on."""
     if name not in ("fitted", "simulated") or not is_id(manifest.id):
         return None
-    size = manifest.cage_vertices * 24
+    size = manifest.counts.get("cage_vertices", 0) * 24
     with disk.open_regular(root / manifest.id / f"{name}.f64", "rb") as file, disk.sentences(root / manifest.id):
         file.seek(index * size)
         raw = file.read(size)

@@ -77,7 +77,7 @@ def fit_frames(
 ) -> Trial:
     """Fits the cage to each of the frames, given with their vertices (t, 3). `check` is called between two of them and
     may raise."""
-    from .engine import Enricher  # it needs the native module
+    from .enricher import Enricher  # it needs the native module
 
     chosen = settings.replace({"simulate": False})
     enricher = Enricher(rest, triangles, np.ones(len(rest)), chosen, cage=cage, safe=safe, parts=parts)

@@ -1,0 +1,134 @@
+"""What a method is to the machinery of a bake: its settings, its files, its engine. Store, worker, job, report, presets
+and command know no more of it than stands here.
+
+A method is registered once, by core/methods. To open or make a bake, its method must be known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from ..base.errors import BadInput
+from .numbers import Numbers
+
+if TYPE_CHECKING:
+    from .shot import Shot
+    from .store import Store
+
+Array = npt.NDArray[Any]
+Shape = tuple[tuple[int, ...], str]  # of an array, and its kind: <f4, <f8 or <i4
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Which files a bake has, by role: names and shapes by code and counts alone, never from a manifest."""
+
+    constants: Mapping[str, Shape] = field(default_factory=dict)  # one of each
+    # One for each sample, (rows, columns).
+    inputs: Mapping[str, Shape] = field(default_factory=dict)  # as sampled
+    prepared: Mapping[str, Shape] = field(default_factory=dict)  # made from the input alone
+    state: Mapping[str, Shape] = field(default_factory=dict)  # what the simulation goes on from
+
+
+class Show(Protocol):
+    """Makes what plays from what is stored, without a simulation."""
+
+    def show(self, store: Store, index: int) -> list[npt.NDArray[np.float32]]:
+        """The result of a sample: the body, then its passengers, each in its own space."""
+
+    def use(self, settings: Any) -> None:
+        """From now on with other result settings."""
+
+
+class Engine(Show, Protocol):
+    """Computes a bake sample by sample. It reads what it needs from the store and writes there what it makes, so that
+    a bake goes on after a kill with the same bits; it keeps nothing else from one sample to the next but copies."""
+
+    size: float  # of the body, metres
+    ahead: int  # so many samples after the one that is computed must be prepared
+    preparing: str  # name of the stage, for a clock
+
+    def counts(self) -> dict[str, int]:
+        """What the layout depends on beside the mesh."""
+
+    def constants(self) -> dict[str, Array]:
+        """What is computed once and kept: all constants of the layout."""
+
+    def notes(self) -> dict[str, Any]:
+        """What a report will say and a bake that is continued could not know."""
+
+    def prepare(self, store: Store, index: int, available: int) -> int:
+        """Writes what is prepared for sample `index`, and for more in a row if that is quicker; the first `available`
+        are sampled. How many were prepared."""
+
+    def begin(self, store: Store, index: int, pulse: Callable[[], None]) -> int:
+        """Before the first `advance` of a run, which computes sample `index`. From which sample it must go on really:
+        `index`, or one before it. `pulse` is called now and then and raises where the work is to end."""
+
+    def advance(self, store: Store, index: int) -> Numbers:
+        """Writes the state of sample `index` from the one before; that of sample 0 from nothing."""
+
+    def summary(self, store: Store) -> dict[str, Any]:
+        """What a report says beside what it says of every method; "warnings" among it are added to the others."""
+
+
+@dataclass(frozen=True)
+class Told:
+    """What is said of a report beside what is said of all, in words."""
+
+    size: str = ""  # how large the problem was
+    lines: tuple[str, ...] = ()
+    panel: tuple[str, ...] = ()  # the same for an artist, in lines that fit a panel
+
+
+@dataclass(frozen=True)
+class Version:
+    """Which code computes: two builds of one version may compute other bits."""
+
+    version: str
+    build: str
+
+
+@dataclass(frozen=True)
+class Method:
+    name: str  # in manifests, setups and on the command line
+    label: str  # for an artist
+    description: str
+    settings: type[Any]  # a dataclass of what an artist chooses; see BakeSettings
+    layout: Callable[[int, Mapping[str, int]], Layout]  # from the number of vertices and the counts of an engine
+    # Of a shot; with the constants of a bake of the same body, if there is one. May take long, so it has a monitor.
+    engine: Callable[[Shot, Store | None, Any], Engine]
+    show: Callable[[Shot, Store], Show]  # the results of a finished bake
+    version: Callable[[], Version]  # a sentence where what it needs is missing
+    monitor: Callable[[], Any]  # of work in a thread: progress() and cancel()
+    numbers: type[Numbers] = Numbers
+    tell: Callable[[Mapping[str, Any]], Told] = lambda report: Told()
+    coarse: Callable[[Any], Mapping[str, Any]] = lambda settings: {}  # changes of the settings for a quick look
+
+
+_known: dict[str, Method] = {}
+
+
+def register(method: Method) -> None:
+    _known[method.name] = method
+
+
+def unregister(name: str) -> None:
+    del _known[name]
+
+
+def known() -> Sequence[Method]:
+    """All methods, in the order in which they were registered."""
+    return tuple(_known.values())
+
+
+def find(name: str) -> Method:
+    if name not in _known:
+        there_are = ", ".join(_known) or "none"
+        raise BadInput(f'There is no method "{name[:40]}" in this version of Sinew: there are {there_are}.')
+    return _known[name]

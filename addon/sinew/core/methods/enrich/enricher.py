@@ -1,0 +1,308 @@
+"""ENRICH over numpy arrays: fit a cage to every frame, simulate it under the painted weights, bring the detail back.
+
+An Enricher holds nothing that changes: fitted cages and states come in and go out, so a bake can stop after any frame
+and go on from its files with the same bits.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...bake.fields import push_of
+from ...bake.outer import NOTHING, Outer
+from ...bake.shot import Passenger
+from ...base.errors import BadInput
+from ...base.native import module
+from ...cage.cage import Cage
+from ...cage.safe import make_cage, measure_filling
+from ...geometry.surface import areas_and_size
+from ...paint.averages import average_regions
+from ...paint.follow import automatic_follow
+from ...paint.parts import Parts
+from ...paint.regions import GROUPS, Regions, cage_follow
+from ...paint.weights import cage_weights, spread_over_cage
+from .carry import Carrier
+from .settings import Settings
+from .show import Shown
+
+Floats = npt.NDArray[np.float64]
+Window = tuple[Floats | None, Floats, Floats, Floats | None]
+
+# A step of the whole body longer than this fraction of its size, and unlike the steps before and after it, is a cut.
+_CUT = 0.35
+# In artist's units gravity acts as on a body of this size, metres, so that a tiny character and a huge one sag alike;
+# real materials feel it as it is. Force fields are made for their scene and stay as they are.
+_REFERENCE_SIZE = 2.0
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A cage fitted to one frame: positions (n, 3); rms and max distance from the surface in metres."""
+
+    positions: Floats
+    rms: float
+    max: float
+    rounds: int
+    inverted: int
+
+
+@dataclass(frozen=True)
+class State:
+    """Positions (n, 3) in metres and velocities (n, 3) in m/s of the simulated cage."""
+
+    positions: Floats
+    velocities: Floats
+
+
+@dataclass(frozen=True)
+class Step:
+    """What happened between two frames."""
+
+    restarted: bool = False  # a cut of the input: the simulation starts anew after it
+    rounds: int = 0
+    substeps: int = 0
+    inverted: int = 0  # simulated tets turned inside out
+    fallbacks: int = 0  # steps retaken by implicit Euler
+    unconverged: int = 0
+    repaired: int = 0  # tets that came out inside out and were drawn back to their sound fitted shape
+
+
+class Enricher:
+    """Fits, simulates and details one body.
+
+    rest (t, 3) metres and triangles (m, 3) are the undeformed surface, follow (t,) its weights: 1 follows the input
+    exactly, 0 is free; None takes automatic ones. frame_rate is the number of input frames a second.
+    """
+
+    def __init__(
+        self,
+        rest: Any,
+        triangles: Any,
+        follow: Any = None,
+        settings: Settings | None = None,
+        frame_rate: float = 24.0,
+        *,
+        gravity: tuple[float, float, float] = (0.0, 0.0, -9.81),
+        cage: Cage | None = None,
+        safe: Any = None,
+        parts: Parts | None = None,
+        regions: Regions | None = None,
+        after: Any = None,
+        monitor: Any = None,
+    ) -> None:
+        """`parts` says which vertices carry input and which are rigid; None: all carry input, and none is rigid.
+        `regions` says where flesh is firmer, calmer, heavier or limper; None: nowhere.
+        `after` (t,) is where the setting `follow_after` acts; None: everywhere.
+        `safe` (t, 3) is the body in a pose in which its near parts are apart, to build the cage in; None: at rest."""
+        self.settings = settings or Settings()
+        if not (np.isfinite(frame_rate) and frame_rate > 0.0):
+            raise BadInput(f"The frame rate is {frame_rate}: give a number of frames a second.")
+        if follow is not None and not (np.min(follow, initial=1.0) >= 0.0 and np.max(follow, initial=0.0) <= 1.0):
+            raise BadInput("Follow weights must lie between 0 (free) and 1 (follows exactly).")
+        rest = np.ascontiguousarray(rest, np.float64)
+        triangles = np.ascontiguousarray(triangles, np.int32).reshape(-1, 3)
+        areas, self.size = areas_and_size(rest, triangles)
+        self.follow: Floats = np.ascontiguousarray(
+            automatic_follow(rest, triangles) if follow is None else follow, np.float64
+        )
+        self.interval = 1.0 / frame_rate
+        self.cage = cage or make_cage(rest, triangles, self.settings, safe, monitor)
+        if len(self.cage.binding) != len(rest):
+            raise BadInput("The cage carries another number of vertices than the mesh has: build the cage again.")
+        if parts is not None and not parts.tracked.any():
+            raise BadInput("No vertex carries input: paint some into the group of tracked vertices.")
+        regions = regions or Regions()
+        self.cage_follow = cage_follow(self.cage, regions)
+        self.shown = Shown(
+            self.cage, rest, triangles, self.follow, self.settings,
+            after=after, parts=parts, cage_follow=self.cage_follow,
+        )  # fmt: skip
+        self._completion = self.shown.completion
+        seen = areas if parts is None else np.where(parts.tracked, areas, 0.0)
+        shape = {"smoothing": self.settings.smoothing, "size": self.size, "energy": self.settings.energy}
+        self._fit = module.Fit(self.cage.native, seen, shape)
+        self._monitor = monitor
+        self._simulation: Any = None
+        self._substeps = 0
+        if not self.settings.simulate:
+            return
+        fill, thickness = measure_filling(self.cage, rest, triangles, safe, monitor)
+        paint = self._painted(regions, parts) | {"fill": fill, "thickness": thickness}
+        self._simulation = module.Enrich(self.cage.native, areas, self._native_settings(gravity), paint, monitor)
+        self._substeps = self._simulation.summary()["substeps"]
+
+    def _native_settings(self, gravity: tuple[float, float, float]) -> dict[str, Any]:
+        """The settings that the native simulation takes, in its units."""
+        settings = self.settings
+        weight = 1.0 if settings.young > 0.0 else self.size / _REFERENCE_SIZE
+        values = {name: getattr(settings, name) for name in module.Enrich.options if hasattr(settings, name)}
+        return values | {
+            "transition": settings.transition * self.size,
+            "gravity": tuple(weight * g for g in settings.gravity or gravity),
+            "interval": self.interval,
+            "size": self.size,
+            "animated": settings.follow_animated,
+        }
+
+    def _painted(self, regions: Regions, parts: Parts | None) -> dict[str, Any]:
+        """What the native simulation is told of the painted regions."""
+        bone = parts.rigid >= 0 if parts is not None else np.zeros(0, bool)
+        return {
+            "follow": self.follow,
+            "cage_follow": self.cage_follow,
+            "averages": self._averages(regions.average) if self.settings.average_regions > 0 else None,
+            "bone": bone.astype(np.float64) if bone.any() else None,
+            **{name: getattr(regions, name) for name in GROUPS},
+        }
+
+    def _averages(self, painted: Floats | None) -> Any:
+        """The region of each cage vertex whose average motion is that of the input."""
+        cage, areas = self.cage, self.shown.areas
+        wanted = cage_weights(cage, areas, self.follow, self.cage_follow) < 1.0
+        if painted is not None:
+            wanted &= spread_over_cage(cage, areas, painted) >= 0.5
+        return average_regions(cage.vertices, cage.tets, wanted, self.settings.average_regions)
+
+    def fit(self, surface: Any, guess: Any = None, before: Any = None, ahead: int = 1) -> Fit:
+        """The cage that carries `surface` (t, 3) best; `guess`: the fit of the frame before, None for the first.
+
+        With `before`, the fit of the frame before that, the search starts where the motion goes on; `ahead` is how many
+        frames after the guess this one is."""
+        ahead = 0 if guess is None else ahead
+        positions = np.zeros_like(self.cage.vertices) if guess is None else np.array(guess, np.float64, order="C")
+        return Fit(positions, *self._fit.frame(self._seen(surface), ahead, positions, before, self._monitor))
+
+    def fit_pair(self, surfaces: tuple[Any, Any], guess: Any, before: Any) -> tuple[Fit, Fit]:
+        """Fits two frames in a row at once, from the fits of the two before them: as `fit` does, 1 and 2 ahead."""
+        first, second = np.array(guess, np.float64, order="C"), np.array(guess, np.float64, order="C")
+        seen = self._seen(surfaces[0]), self._seen(surfaces[1])
+        numbers = self._fit.pair(*seen, first, second, before, self._monitor)
+        return Fit(first, *numbers[0]), Fit(second, *numbers[1])
+
+    def _seen(self, surface: Any) -> Floats:
+        """What of a frame the cage is fitted to."""
+        seen = self._completion.input(surface) if self._completion is not None else surface
+        return np.ascontiguousarray(seen, np.float64)
+
+    def begin(self, fitted: Floats, fitted_next: Floats | None = None) -> State:
+        """The state at the first frame: on the input and moving with it."""
+        velocities = np.zeros_like(fitted) if fitted_next is None else (fitted_next - fitted) / self.interval
+        return State(np.array(fitted), velocities)
+
+    def advance(self, state: State, window: Window, outer: Outer = NOTHING) -> tuple[State, Step]:
+        """From frame i to i + 1, with window = (fitted[i-1] or None, fitted[i], fitted[i+1], fitted[i+2] or None)."""
+        before, begin, end, after = window
+        if self._simulation is None:  # only fitted
+            return self.begin(end, after), Step()
+        if self._is_cut(before, begin, end, after):
+            return self.begin(end, after), Step(restarted=True)
+        # the curve must not bend towards the far side of a neighbouring cut
+        if before is not None and self._is_cut(None, before, begin, end):
+            before = None
+        if after is not None and self._is_cut(begin, end, after, None):
+            after = None
+        positions, velocities = np.array(state.positions), np.array(state.velocities)
+        if outer.follow is not None:
+            self._simulation.follow(*(np.ascontiguousarray(weights, np.float64) for weights in outer.follow))
+        push = None
+        if outer.fields is not None:
+            rows, rows_next = outer.fields
+            push = self.settings.fields * push_of(rows, rows_next, positions, velocities, self.interval)
+        rounds, unconverged, fallbacks, inverted, repaired = self._simulation.advance(
+            before, begin, end, after, positions, velocities, push, self._monitor
+        )
+        step = Step(
+            rounds=rounds,
+            substeps=self._substeps,
+            inverted=inverted,
+            fallbacks=fallbacks,
+            unconverged=unconverged,
+            repaired=repaired,
+        )
+        return State(positions, velocities), step
+
+    def surface(self, fitted: Floats, simulated: Floats, sampled: Any, amount: float = 1.0) -> Floats:
+        """The surface (t, 3) of a simulated cage, with the detail of the input frame `sampled` (t, 3)."""
+        return self.shown.surface(fitted, simulated, sampled, amount)
+
+    def carrier(self, passenger: Passenger, fitted: Floats) -> Carrier:
+        """What carries a passenger, given the fitted cage of the first sample."""
+        return self.shown.carrier(passenger, fitted)
+
+    def moved(self, fitted: Floats, simulated: Floats, amount: float = 1.0) -> Floats:
+        """The cage that is shown: between the fitted and the simulated one, within the maximum offset."""
+        return self.shown.moved(fitted, simulated, amount)
+
+    def cage_weights(self) -> Floats:
+        """The follow weight of every cage vertex; 1 follows exactly."""
+        weights = np.ones(len(self.cage.vertices))
+        if self._simulation is None:
+            return weights
+        self._simulation.cage_weights(weights)
+        return weights
+
+    def summary(self) -> dict[str, Any]:
+        """Numbers about cage and material for a report."""
+        return {
+            "tets": len(self.cage.tets),
+            "cage_vertices": len(self.cage.vertices),
+            "min_dihedral": self.cage.min_dihedral,
+            **(self._simulation.summary() if self._simulation is not None else {}),
+        }
+
+    def _is_cut(self, before: Floats | None, begin: Floats, end: Floats, after: Floats | None) -> bool:
+        """Whether the body jumps between two frames: far, and unlike its steps before and after."""
+        step = end - begin
+        length = _rms(step)
+        if length <= _CUT * self.size:
+            return False
+        neighbours = [begin - before] if before is not None else []
+        neighbours += [after - end] if after is not None else []
+        threshold = max(_CUT * self.size, 0.5 * length)
+        return bool(neighbours) and all(_rms(step - other) > threshold for other in neighbours)
+
+
+def enrich(
+    rest: Any, triangles: Any, frames: Iterable[Any], follow: Any = None, frame_rate: float = 24.0, **settings: Any
+) -> Iterator[Floats]:
+    """Enriches an animation: yields the surface (t, 3) of each input frame, reading two frames ahead.
+
+    `follow` (t,) is 1 where the input is followed exactly, 0 where physics is free; None takes automatic weights.
+    Settings are those of `Settings`, by name: enrich(rest, triangles, frames, follow, jiggle=2.0, settle=1.0).
+    """
+    enricher = Enricher(rest, triangles, follow, Settings().replace(settings), frame_rate)
+
+    def fitted() -> Iterator[tuple[Any, Floats]]:
+        guess: Floats | None = None
+        before: Floats | None = None
+        for frame in frames:
+            guess, before = enricher.fit(frame, guess, before).positions, guess
+            yield frame, guess
+
+    state: State | None = None
+    for before, here, following, after in _windows(fitted()):
+        frame, fit = here
+        fit_next = following and following[1]
+        state = enricher.begin(fit, fit_next) if state is None else state
+        yield enricher.surface(fit, state.positions, frame, enricher.settings.amount)
+        if following:
+            state, _ = enricher.advance(state, (before and before[1], fit, following[1], after and after[1]))
+
+
+def _windows(items: Iterator[Any]) -> Iterator[tuple[Any, Any, Any, Any]]:
+    """Every item with the one before and the two after it, None where there is none."""
+    window = deque([None, next(items, None), next(items, None), next(items, None)], maxlen=4)
+    while window[1] is not None:
+        yield window[0], window[1], window[2], window[3]
+        window.append(next(items, None))
+
+
+def _rms(rows: Floats) -> float:
+    """Root mean square length of the rows."""
+    return float(np.sqrt((rows**2).sum() / len(rows)))

@@ -1,0 +1,111 @@
+"""What a report says of a bake of flesh, beside what it says of every bake."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...bake.method import Told
+from ...bake.report import frame_of, numbers_of, percent, rms
+from ...bake.results import world
+from ...bake.shot import Shot
+from ...bake.store import Store
+from ...cage.welds import find_welds, name_parts, sentence
+from ...geometry.poses import candidates, most_different
+
+_FEW_REPAIRS = 5  # tets drawn back in one sample that nobody sees
+UNSEPARATED = "Gmsh does not separate parts: where fingers, lips or legs stick together, choose Lattice as Mesher."
+
+
+def summary(shot: Shot, store: Store, enricher: Any) -> dict[str, Any]:
+    """Numbers of a finished bake. Lengths called relative are fractions of size."""
+    marks = numbers_of(store)
+    size = float(enricher.size) or 1.0
+    cage = enricher.cage
+
+    def column(name: str) -> list[float]:
+        return [getattr(numbers, name) for numbers in marks]
+
+    def total_and_max(name: str) -> dict[str, int]:
+        return {"total": int(sum(column(name))), "max": int(max(column(name), default=0))}
+
+    fit_rms, fit_max = column("fit_rms"), column("fit_max")
+    report: dict[str, Any] = {
+        "tets": len(cage.tets),
+        "cage_vertices": len(cage.vertices),
+        "fit_error": {
+            "rms": rms(fit_rms),
+            "max": max(fit_max, default=0.0),
+            "rms_relative": rms(fit_rms) / size,
+            "max_relative": max(fit_max, default=0.0) / size,
+            "rms_per_sample": fit_rms,
+            "max_per_sample": fit_max,
+        },
+        "inverted_tets": {
+            "fitted": int(sum(column("fit_inverted"))),
+            "simulated": int(sum(column("inverted"))),
+            "samples_fitted": sum(value > 0 for value in column("fit_inverted")),
+            "samples_simulated": sum(value > 0 for value in column("inverted")),
+            # tets that are inside out where the fit has them right
+            "simulated_only": int(sum(column("inverted_only"))),
+            "samples_simulated_only": sum(value > 0 for value in column("inverted_only")),
+        },
+        "repaired_tets": total_and_max("repaired"),
+        "newton_rounds": total_and_max("rounds"),
+        "fit_rounds": total_and_max("fit_rounds"),
+        "substeps": total_and_max("substeps"),
+        "fallbacks": int(sum(column("fallbacks"))),
+        "summary": dict(enricher.summary()),
+        "cage_note": cage.note,
+    }
+    notes = [cage.note] if cage.note else []
+    welds = _welds(shot, store, cage, fit_max)
+    report["welded"] = name_parts(welds, shot.labels)
+    notes += [sentence(welds, shot.labels, shot.settings, cage)] if welds else []
+    report["warnings"] = [*notes, *_warnings(shot, report, column("repaired"))]
+    return report
+
+
+def tell(report: Mapping[str, Any]) -> Told:
+    fit = report["fit_error"]
+    return Told(
+        f"{report['tets']:,} tets",
+        (f"fit error {100 * fit['rms_relative']:.3f} % rms, {100 * fit['max_relative']:.2f} % max of size",),
+        (f"Cage off the animation: {percent(fit)}",),
+    )
+
+
+def _welds(shot: Shot, store: Store, cage: Any, fit_max: list[float]) -> list[Any]:
+    """What the cage holds together, told by the most different of some samples and the one that it fits worst."""
+    seen = None if shot.parts is None else shot.parts.tracked
+    looked_at = candidates(0, len(fit_max) - 1) if fit_max else []
+    poses = [world(store, index) for index in looked_at]
+    given = slice(None) if seen is None else seen
+    chosen = [poses[index] for index in most_different(shot.rest[given], [pose[given] for pose in poses])]
+    if fit_max:
+        chosen.append(world(store, max(range(len(fit_max)), key=fit_max.__getitem__)))
+    return find_welds(cage, shot.rest, shot.triangles, chosen, seen)
+
+
+def _warnings(shot: Shot, report: Mapping[str, Any], repaired: list[float]) -> list[str]:
+    found = []
+    settings, regions = shot.settings, shot.regions
+    held = regions.bones is not None or regions.inside is not None or settings.average_regions > 0
+    if not (shot.follow >= 1.0).any() and not settings.follow_animated and not held:
+        found.append("Nothing is followed exactly, so the whole body may drift: paint some weights of 1.")
+    if not (shot.follow < 0.5).any() and not settings.follow_animated:
+        found.append("Everything follows the input closely, so there is little to see: paint some weights below 0.5.")
+    only = report["inverted_tets"]["samples_simulated_only"]
+    if only:
+        found.append(f"Some flesh turns inside out in {only} samples: raise Jiggle, or set a Max Offset.")
+    if report["repaired_tets"]["max"] > _FEW_REPAIRS:
+        most = frame_of(shot, max(range(len(repaired)), key=repaired.__getitem__))
+        found.append(
+            f"{report['repaired_tets']['max']} tets turned inside out by frame {most:g} and were drawn back to the "
+            "input: raise Jiggle, or paint higher weights, where the flesh looks crumpled."
+        )
+    if report["fit_error"]["rms_relative"] > 0.02:
+        found.append("The cage follows the mesh poorly: raise Resolution, or set Rest Frame to a typical pose.")
+    if settings.mesher == "gmsh" and settings.separate_parts and not report["cage_note"]:
+        found.append(UNSEPARATED)
+    return found

@@ -1,0 +1,114 @@
+"""A method of a few lines, without native code: every vertex trails behind the input by half."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sinew.core.bake import method as methods
+from sinew.core.bake.numbers import Numbers
+from sinew.core.bake.results import local, world
+from sinew.core.bake.shot import Shot
+from sinew.core.bake.store import Store
+
+
+@dataclass(frozen=True)
+class TrailNumbers(Numbers):
+    trail: float = 0.0  # metres
+
+
+class TrailEngine:
+    ahead = 0
+    preparing = "preparing"
+    steps = 0
+    on_step: Callable[[], None] = staticmethod(lambda: None)
+
+    def __init__(self, shot: Shot) -> None:
+        self.size = float(np.ptp(shot.rest, axis=0).max())
+        self.settings = shot.settings
+
+    def counts(self) -> dict[str, int]:
+        return {"trails": 1}
+
+    def constants(self) -> dict[str, Any]:
+        return {"weight": np.array([0.5])}
+
+    def notes(self) -> dict[str, Any]:
+        return {}
+
+    def prepare(self, store: Store, index: int, available: int) -> int:
+        store.write("placed", index, world(store, index))
+        return 1
+
+    def begin(self, store: Store, index: int, pulse: Callable[[], None]) -> int:
+        pulse()
+        return index
+
+    def advance(self, store: Store, index: int) -> TrailNumbers:
+        TrailEngine.steps += 1
+        self.on_step()
+        placed = store.read("placed", index)
+        before = store.read("trail", index - 1) if index else placed
+        store.write("trail", index, before + 0.5 * (placed - before))
+        return TrailNumbers(trail=float(np.abs(placed - before).max()))
+
+    def show(self, store: Store, index: int) -> list[Any]:
+        shift = self.settings.amount * (store.read("trail", index) - store.read("placed", index))
+        names = ["", *(f"passenger_{number}_" for number in range(len(store.result_names) - 1))]
+        return [local(store, index, world(store, index, name) + shift.mean(axis=0), name) for name in names]
+
+    def use(self, settings: Any) -> None:
+        self.settings = settings
+
+    def summary(self, store: Store) -> dict[str, Any]:
+        marks = [mark.numbers for mark in store.marks if mark is not None]
+        return {"trail": max(numbers.trail for numbers in marks), "warnings": ["It trails."]}
+
+
+class FakeMonitor:
+    def progress(self) -> tuple[str, int, int]:
+        return "", 0, 0
+
+    def cancel(self) -> None:
+        pass
+
+
+def layout(vertices: int, counts: Mapping[str, int]) -> methods.Layout:
+    points = ((vertices, 3), "<f8")
+    constants = {"weight": ((counts["trails"],), "<f8")}
+    return methods.Layout(constants, prepared={"placed": points}, state={"trail": points})
+
+
+def make(settings: type[Any]) -> methods.Method:
+    """`settings`: a class that has those of every bake."""
+    return methods.Method(
+        name="trail",
+        label="Trail",
+        description="Trails behind the input",
+        settings=settings,
+        layout=layout,
+        engine=lambda shot, store, monitor: TrailEngine(shot),
+        show=lambda shot, store: TrailEngine(shot),
+        version=lambda: methods.Version("1", "1"),
+        monitor=FakeMonitor,
+        numbers=TrailNumbers,
+        tell=lambda report: methods.Told("one trail", (f"trail {report['trail']:.1f} m",), ()),
+    )
+
+
+@contextmanager
+def registered(settings: type[Any]) -> Iterator[methods.Method]:
+    made = make(settings)
+    methods.register(made)
+    try:
+        yield made
+    finally:
+        methods.unregister(made.name)
+
+
+def trail(shot: Shot, made: methods.Method) -> Shot:
+    return dataclasses.replace(shot, method=made)
