@@ -17,6 +17,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from .core.bake.method import find, known
 from .core.bake.report import lines
 from .core.base import disk
 from .core.base.errors import BadInput, Cancelled, Error, StoreError
@@ -100,6 +101,10 @@ def _parser(open_file: str | None = None) -> argparse.ArgumentParser:
         epilog=parser.epilog,
     )
     bake.add_argument("--object", required=True, metavar="NAME", help="the mesh object to enrich")
+    names_of_methods = ", ".join(method.name for method in known())
+    bake.add_argument(
+        "--method", metavar="NAME", help=f"one of {names_of_methods} (otherwise that of the object's setup)"
+    )
     bake.add_argument("--preset", metavar="NAME", help="start from a preset (--set goes over it)")
     bake.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change a setting; may repeat")
     bake.add_argument("--out", type=Path, metavar="OUT.blend", help="save here and leave FILE untouched")
@@ -142,7 +147,7 @@ def _bake(options: argparse.Namespace) -> int:
     target = _checked_target(options)
     file, baking = _open(options)
     where = baking.Target(target)
-    outcome = baking.bake_object(options.object, values, where, _ProgressLine())
+    outcome = baking.bake_object(options.object, values, where, _ProgressLine(), method=options.method or "")
     report = outcome.report
     if file.scripts_were_blocked():
         report = _with_warning(
@@ -187,8 +192,9 @@ def _check(options: argparse.Namespace) -> int:
 def _values(options: argparse.Namespace) -> dict[str, Any]:
     """Values of the preset and of --set, checked before any work."""
     values = dict(presets.load(options.preset).values) if options.preset else {}
-    values |= Settings.parse(options.set)
-    Settings().replace(values)
+    settings = find(getattr(options, "method", None) or "enrich").settings
+    values |= settings.parse(options.set)
+    settings().replace(values)
     return values
 
 
@@ -295,7 +301,7 @@ def _wait_for(process: subprocess.Popen[bytes]) -> int:
 def _arguments(options: argparse.Namespace) -> list[str]:
     """The command line again, without --blender."""
     arguments = [options.command, str(options.file)]
-    for name in ("object", "preset", "out", "report"):
+    for name in ("object", "method", "preset", "out", "report"):
         if getattr(options, name, None) is not None:
             arguments += [f"--{name}={getattr(options, name)}"]
     arguments += [f"--set={pair}" for pair in getattr(options, "set", [])]

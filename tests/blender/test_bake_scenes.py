@@ -300,9 +300,9 @@ def test_painted_regions_and_cores_change_the_motion_and_a_repaint_is_noticed(tm
     for region in ("stiffness", "damping", "density", "keep_pose"):
         found = baked_samples(bake_here(ob, tmp_path, {**values, f"{region}_group": "end"}).folder)
         assert np.abs(found - plain).max() > 1e-4, region
-    marks = setups.marks_of(ob, bpy.context.scene, Settings().replace({**values, "density_group": "end"}))
+    marks = setups.marks_of(ob, bpy.context.scene, "enrich", Settings().replace({**values, "density_group": "end"}))
     ob.vertex_groups["end"].add([0, 1, 2], 0.5, "REPLACE")
-    now = setups.marks_of(ob, bpy.context.scene, Settings().replace({**values, "density_group": "end"}))
+    now = setups.marks_of(ob, bpy.context.scene, "enrich", Settings().replace({**values, "density_group": "end"}))
     assert fingerprint.changed(marks, now) == ["A painted region has changed"]
     with pytest.raises(BadInput, match="no such"):
         bake_here(ob, tmp_path, {**values, "damping_group": "no such"})
@@ -332,9 +332,9 @@ def test_averages_keep_a_body_that_nothing_holds_with_its_animation(tmp_path: Pa
     assert np.linalg.norm(kept.mean(axis=0)) < 0.1 * np.linalg.norm(drifting.mean(axis=0))
     assert np.linalg.norm(part.mean(axis=0)) > 3.0 * np.linalg.norm(kept.mean(axis=0))  # only one end is kept
     chosen = Settings().replace({**values, "average_regions": 1, "average_group": "end"})
-    marks = setups.marks_of(ob, bpy.context.scene, chosen)
+    marks = setups.marks_of(ob, bpy.context.scene, "enrich", chosen)
     ob.vertex_groups["end"].add([0, 1, 2], 0.5, "REPLACE")
-    assert fingerprint.changed(marks, setups.marks_of(ob, bpy.context.scene, chosen))
+    assert fingerprint.changed(marks, setups.marks_of(ob, bpy.context.scene, "enrich", chosen))
 
 
 def build_legs(frames: int) -> Any:

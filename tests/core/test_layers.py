@@ -30,7 +30,6 @@ FOLDERS = [
 ]
 # Files that still look up, at the one method that there is.
 OLD = {
-    *(f"setups/{name}.py" for name in ("bake", "check", "marks", "play", "remake")),
     *(f"ui/setup/{name}.py" for name in ("bake", "passengers", "sidebar")),
 }
 

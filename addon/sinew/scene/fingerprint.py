@@ -43,10 +43,10 @@ def take(
     scene: Any,
     frames: tuple[int, int],
     *,
-    follow: str,
-    unpainted: float,
-    after: str,
     carried: Sequence[tuple[Any, str]],
+    follow: str = "",
+    unpainted: float = 0.0,
+    after: str = "",
     painted: Sequence[str] = (),
     inside: tuple[str, str] = ("", ""),
 ) -> dict[str, str]:

@@ -3,7 +3,9 @@
 They live on the Scene, so that linked characters work, as plain custom properties: a file keeps them when it is opened
 and saved without Sinew. `scene["sinew_setups"]` is a list of groups: schema, id, object (a pointer), bake, previous,
 settings (JSON of the values that differ from the defaults), fingerprint (JSON), passengers (a list of groups: id,
-object, use, mode). Schema 1 had neither id nor passengers; it is read, and written as 2.
+object, use, mode), method, chosen. An object may have several setups; the chosen one is what its panel shows. Schema 1
+had neither id nor passengers, and schema 2 one setup for an object, of the one method that there was; both are read,
+and written as 3.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ from typing import Any
 import bpy
 
 KEY = "sinew_setups"
-SCHEMA = 2
+SCHEMA = 3
+FIRST_METHOD = "enrich"  # of setups that do not say
 SOFT, RIGID, AUTOMATIC = "SOFT", "RIGID", "AUTOMATIC"
 
 
@@ -44,6 +47,8 @@ class Setup:
     settings: dict[str, Any] = field(default_factory=dict)
     fingerprint: dict[str, str] = field(default_factory=dict)  # of what the bake was made from: scene/fingerprint.py
     passengers: list[PassengerChoice] = field(default_factory=list)
+    method: str = FIRST_METHOD
+    chosen: bool = False  # of several of one object
 
 
 def current_scene() -> Any:
@@ -75,17 +80,34 @@ def find(object_name: str, scene: Any = None) -> Setup | None:
     return next((setup for setup in load(scene) if setup.object_name == object_name), None)
 
 
-def find_of(ob: Any, scene: Any) -> Setup | None:
-    """The setup of an object, by pointer: of two objects with one name (a linked one) each has its own."""
-    for raw in scene.get(KEY, []):
-        if ob is not None and _object_of(raw) == ob:
-            return _read(raw)
-    return None
+def all_of(ob: Any, scene: Any) -> list[Setup]:
+    """The setups of an object, by pointer: of two objects with one name (a linked one) each has its own."""
+    found = (_read(raw) for raw in scene.get(KEY, []) if ob is not None and _object_of(raw) == ob)
+    return [setup for setup in found if setup is not None]
+
+
+def find_of(ob: Any, scene: Any, method: str = "") -> Setup | None:
+    """The chosen setup of an object, else its first; `method`: among those of that method."""
+    found = [setup for setup in all_of(ob, scene) if method in ("", setup.method)]
+    return next((setup for setup in found if setup.chosen), found[0] if found else None)
+
+
+def choose(ob: Any, setup_id: str, scene: Any) -> None:
+    """That setup of an object is the one that its panel shows."""
+    for setup in all_of(ob, scene):
+        if setup.chosen != (setup.id == setup_id):
+            setup.chosen = setup.id == setup_id
+            save_of(ob, setup, scene)
 
 
 def objects(scene: Any) -> list[Any]:
-    """The objects that have a readable setup and are still in the scene."""
-    return [ob for raw in scene.get(KEY, []) if (ob := _object_in(raw, scene)) is not None and _read(raw) is not None]
+    """The objects that have a readable setup and are still in the scene, each once."""
+    found: list[Any] = []
+    for raw in scene.get(KEY, []):
+        ob = _object_in(raw, scene)
+        if ob is not None and ob not in found and _read(raw) is not None:
+            found.append(ob)
+    return found
 
 
 def drop_deleted() -> list[Setup]:
@@ -117,8 +139,8 @@ def find_by_id(setup_id: str) -> tuple[Setup, Any, Any] | None:
 
 
 def save_of(ob: Any, setup: Setup, scene: Any) -> None:
-    """Adds the setup, or replaces that of the same object. Others, also those that `load` passes over, stay."""
-    entry = {
+    """Adds the setup, or replaces that of the same object and id. Others, also those that `load` passes over, stay."""
+    entry: dict[str, Any] = {
         "schema": SCHEMA,
         "id": setup.id or new_id(),
         "object": ob,
@@ -128,6 +150,8 @@ def save_of(ob: Any, setup: Setup, scene: Any) -> None:
         "made_group": setup.made_group,
         "settings": json.dumps(setup.settings),
         "fingerprint": json.dumps(setup.fingerprint),
+        "method": setup.method,
+        "chosen": int(setup.chosen),
     }
     carried = [
         {"id": one.id, "object": one.object, "use": int(one.use), "mode": one.mode}
@@ -137,14 +161,25 @@ def save_of(ob: Any, setup: Setup, scene: Any) -> None:
     if carried:  # an empty list has no type that Blender could keep
         entry["passengers"] = carried
     raws = [raw for raw in scene.get(KEY, []) if _object_of(raw) is not None]
-    places = [index for index, raw in enumerate(raws) if _object_of(raw) == ob]
-    kept = [_copied(raw) for raw in raws if _object_of(raw) != ob]
+
+    def is_replaced(raw: Any) -> bool:
+        # One that was written before setups had ids has got one now.
+        return _object_of(raw) == ob and raw.get("id", "") in ("", entry["id"])
+
+    places = [index for index, raw in enumerate(raws) if is_replaced(raw)]
+    kept = [_copied(raw) for raw in raws if not is_replaced(raw)]
     kept.insert(places[0] if places else len(kept), entry)
     scene[KEY] = kept
 
 
-def remove(ob: Any, scene: Any) -> None:
-    kept = [_copied(raw) for raw in scene.get(KEY, []) if _object_of(raw) != ob]
+def remove(ob: Any, scene: Any, setup_id: str = "") -> None:
+    """One setup of an object, or all of them."""
+    gone = ("", setup_id)
+    kept = [
+        _copied(raw)
+        for raw in scene.get(KEY, [])
+        if _object_of(raw) != ob or (setup_id and raw.get("id", "") not in gone)
+    ]
     if kept:
         scene[KEY] = kept
     elif KEY in scene:
@@ -155,15 +190,17 @@ def make_ids_unique() -> None:
     """A copied scene brings its setups along: each of two gets its own id. The bake that both play stays."""
     seen: set[str] = set()
     for scene in bpy.data.scenes:
-        listed: list[Any] = objects(scene) if scene.library is None else []
-        for ob in listed:
-            setup = find_of(ob, scene)
-            if setup is None:
+        raws: list[Any] = list(scene.get(KEY, [])) if scene.library is None else []
+        copies = [_copied(raw) for raw in raws]
+        changed = False
+        for raw, copy in zip(raws, copies, strict=True):
+            if _object_in(raw, scene) is None or _read(raw) is None:
                 continue
-            if not setup.id or setup.id in seen:
-                setup.id = new_id()
-                save_of(ob, setup, scene)
-            seen.add(setup.id)
+            if not copy.get("id") or copy["id"] in seen:
+                copy["id"], changed = new_id(), True
+            seen.add(copy["id"])
+        if changed:
+            scene[KEY] = copies
 
 
 def played() -> Iterator[str]:
@@ -175,7 +212,7 @@ def played() -> Iterator[str]:
 
 def _read(raw: Any) -> Setup | None:
     try:
-        if raw["schema"] not in (1, SCHEMA):
+        if raw["schema"] not in (1, 2, SCHEMA):
             return None
         ob = raw.get("object")
         marks = _parsed(raw.get("fingerprint", "{}"))
@@ -193,6 +230,8 @@ def _read(raw: Any) -> Setup | None:
                 for one in raw.get("passengers", [])
                 if _object_of(one) is not None
             ],
+            method=str(raw.get("method", FIRST_METHOD)),
+            chosen=bool(raw.get("chosen", 0)),
         )
     except (AttributeError, KeyError, TypeError, ValueError):
         return None

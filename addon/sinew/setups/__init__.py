@@ -1,9 +1,9 @@
 """From an object of the open file to a bake that plays on it: the one place where scene and core meet."""
 
-from .bake import ObjectBake, bake_object
+from ..core import methods  # noqa: F401 (registers them)
+from .bake import Wanted, bake_object, bake_objects
 from .check import check_object, setups
 from .enrich.body import (
-    FOLLOW_GROUP,
     Body,
     after_group,
     after_weights,
@@ -15,22 +15,31 @@ from .enrich.body import (
     unpainted,
     write_spread,
 )
+from .enrich.reading import READING as _ENRICH
 from .enrich.trial import trial_in_steps, try_object
 from .marks import frame_range, marks_of
 from .passengers import carried_by, carried_now, find_passengers, new_setup
-from .play import clear, delete_bake, finish, forget_deleted, objects_of, playing_modifiers, repeat_of
+from .play import Play, clear, delete_bake, finish, forget_deleted, objects_of, playing_modifiers, repeat_of
+from .reading import FOLLOW_GROUP, Reading, reading_of, register
 from .remake import ObjectRemake, is_remake_enough, why_not_remake
+from .sampling import Sampling
 from .target import Target, bake_root
+
+register("enrich", _ENRICH)
 
 __all__ = [
     "FOLLOW_GROUP",
     "Body",
-    "ObjectBake",
     "ObjectRemake",
+    "Play",
+    "Reading",
+    "Sampling",
     "Target",
+    "Wanted",
     "after_group",
     "after_weights",
     "bake_object",
+    "bake_objects",
     "bake_root",
     "carried_by",
     "carried_now",
@@ -51,6 +60,8 @@ __all__ = [
     "new_setup",
     "objects_of",
     "playing_modifiers",
+    "reading_of",
+    "register",
     "repeat_of",
     "setups",
     "trial_in_steps",

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
 from ..core.bake import folders
 from ..core.bake import run as baking
+from ..core.bake.method import find
 from ..core.bake.store import Store
 from ..core.base.errors import Error
-from ..core.methods.enrich.settings import Settings
 from ..scene import playback, setup, stack
 from ..scene.errors import SceneError
 from ..scene.objects import find_object
 from ..scene.steps import finished
-from .bake import make_shot, samples_of
-from .enrich.body import follow_in_steps, parts_in_steps, sampler_of
-from .enrich.outer import OuterReader
 from .passengers import add_passengers, choices_of
+from .reading import reading_of, sampler_of
+from .sampling import make_shot, samples_of
 from .target import Target, bake_root
 
 
@@ -52,15 +50,14 @@ def _check_store(ob: Any, entry: setup.Setup, target: Target, store: Store) -> s
     path = playback.cache_path(ob)
     if path is None or path.resolve() != (store.folder / "result.pc2").resolve():
         return f'The modifier "{stack.MODIFIER_NAME}" of "{ob.name}" plays another file ({path}): bake again.'
-    settings = Settings().replace(entry.settings)
+    method = find(entry.method)
+    settings = method.settings().replace(entry.settings)
     with sampler_of(ob, settings) as sampler:
         rest = sampler.rest()
-        follow, _ = finished(follow_in_steps(sampler, rest, settings, make_group=False))
-        carried = finished(add_passengers(sampler, choices_of(ob, setup.current_scene(), settings)))
-        parts = finished(parts_in_steps(sampler, rest, settings))
-        shot = make_shot(sampler, rest, follow, settings, target, entry.id, [passenger for _, passenger in carried])
-        outer = OuterReader(sampler, settings, follow)
-        shot = dataclasses.replace(shot, fields=outer.count, **parts)
+        read = finished(reading_of(method.name).read(sampler, rest, settings, False))
+        carried = finished(add_passengers(sampler, choices_of(ob, setup.current_scene(), settings, entry.id)))
+        passengers = [passenger for _, passenger in carried]
+        shot = make_shot(method, sampler, rest, read, settings, target, entry.id, passengers)
         if len(shot.rest) != manifest.vertices:
             return f'"{ob.name}" has {len(shot.rest)} vertices and its bake {manifest.vertices}: bake again.'
         if shot.samples != manifest.samples or shot.first_frame != manifest.first_frame:
@@ -69,7 +66,7 @@ def _check_store(ob: Any, entry: setup.Setup, target: Target, store: Store) -> s
             return f'The mesh, the follow weights or the settings of "{ob.name}" have changed: bake again.'
         if folders.entries(shot) != manifest.passengers:
             return f'The passengers of "{ob.name}" have changed: bake again.'
-        changed = baking.check_inputs(store, shot, samples_of(sampler, outer))
+        changed = baking.check_inputs(store, shot, samples_of(sampler, read.outer))
     if changed is None:
         return None
     frame = shot.first_frame + changed[0] / settings.samples

@@ -6,19 +6,19 @@ from typing import Any
 
 import numpy as np
 
+from ..core.bake.method import find
 from ..core.bake.shot import Passenger
 from ..core.geometry.connected import connected_pieces
-from ..core.methods.enrich.settings import Settings
 from ..scene import passengers, playback, setup, stack
 from ..scene.errors import SceneError
 from ..scene.sampler import Sampler
 from ..scene.steps import Steps
 
 
-def new_setup(ob: Any, scene: Any) -> setup.Setup:
+def new_setup(ob: Any, scene: Any, method: str = "enrich") -> setup.Setup:
     """A setup with its passengers found."""
-    entry = setup.Setup(ob.name, id=setup.new_id())
-    entry.passengers = choices_of(ob, scene, Settings())
+    entry = setup.Setup(ob.name, id=setup.new_id(), method=method)
+    entry.passengers = choices_of(ob, scene, find(method).settings(), entry.id)
     return entry
 
 
@@ -28,7 +28,7 @@ def find_passengers(ob: Any, scene: Any) -> int:
     if entry is None:
         return 0
     listed = len(entry.passengers)
-    entry.passengers = choices_of(ob, scene, Settings())
+    entry.passengers = choices_of(ob, scene, find(entry.method).settings(), entry.id)
     setup.save_of(ob, entry, scene)
     return len(entry.passengers) - listed
 
@@ -43,14 +43,15 @@ def carried_by(ob: Any, scene: Any) -> Any | None:
     return None
 
 
-def carried_now(ob: Any, scene: Any, settings: Settings) -> list[tuple[Any, str]]:
+def carried_now(ob: Any, scene: Any, settings: Any) -> list[tuple[Any, str]]:
     """What a bake would carry along now, and how."""
     return [(choice.object, choice.mode) for choice in choices_of(ob, scene, settings) if choice.use]
 
 
-def choices_of(ob: Any, scene: Any, settings: Settings) -> list[setup.PassengerChoice]:
-    """The passengers of a setup: those in its list, then those found automatically."""
-    entry = setup.find_of(ob, scene)
+def choices_of(ob: Any, scene: Any, settings: Any, setup_id: str = "") -> list[setup.PassengerChoice]:
+    """The passengers of a setup ("": the chosen one of the object): those in its list, then those found."""
+    entries = [one for one in setup.all_of(ob, scene) if one.id == setup_id] if setup_id else []
+    entry = entries[0] if entries else None if setup_id else setup.find_of(ob, scene)
     own = setup.objects(scene)  # what has a setup of its own goes its own way
     listed = [
         choice

@@ -2,18 +2,85 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ..core.bake import folders
 from ..core.bake.layout import result_names
 from ..core.bake.manifest import Manifest
+from ..core.bake.run import Outcome
 from ..core.bake.shot import Shot
+from ..core.base.errors import BadInput
 from ..scene import fingerprint, playback, setup, stack
-from ..scene.groups import remove_group
-from .enrich.body import FOLLOW_GROUP
+from ..scene.groups import remove_group, write_group
+from .reading import FOLLOW_GROUP
 from .target import Target, bake_root
+
+
+@dataclass(frozen=True)
+class Play:
+    """What is left to do with a bake when the scene is free again: to play it on the objects that were sampled. It
+    holds names and ids only, so the scene may change while work goes on elsewhere."""
+
+    name: str  # of the object when it was sampled
+    setup_id: str
+    target: Target
+    shot: Shot
+    samples: int  # in each frame
+    is_preview: bool
+    previous: str  # id of the last complete bake
+    carried: Mapping[str, str]  # ids and names of those that are carried, in the order of the shot
+    places: Sequence[int]  # of our modifier on the body and on those
+    vertices: Sequence[int]  # of their meshes
+    makes_group: bool  # the follow group was made
+    fingerprint: dict[str, str] = field(default_factory=dict)
+
+    def is_welcome(self) -> str:
+        """Why the result can no longer be used, or ""."""
+        found = setup.find_by_id(self.setup_id)
+        if found is None:
+            return f'"{self.name}" or its setup was deleted, so its bake was stopped.'
+        if found[1].type != "MESH" or len(found[1].data.vertices) != self.vertices[0]:
+            return f'The mesh of "{found[1].name}" was edited during the bake, so it was stopped: bake again.'
+        return ""
+
+    def show(self, bake_id: str, folder: Path) -> None:
+        """Plays the folder on the objects while its frames arrive. The last complete bake stays on the disk."""
+        self._attach(bake_id, folder, self.previous, {})
+
+    def attach(self, outcome: Outcome) -> None:
+        """Plays the result on the objects and keeps the setup, if the scene is still the one that was sampled."""
+        unwelcome = self.is_welcome()
+        if unwelcome:
+            raise BadInput(unwelcome)
+        loop = outcome.report.get("loop")
+        report = {"loop": loop and {**loop, "repeats": self.shot.repeats}}  # an unchanged bake may repeat now
+        self._attach(outcome.id, outcome.folder, self.previous if self.is_preview else "", report)
+
+    def _attach(self, bake_id: str, folder: Path, previous: str, report: dict[str, Any]) -> None:
+        found = setup.find_by_id(self.setup_id)
+        if found is None:
+            return
+        entry, ob, scene = found
+        previous = previous if previous != bake_id else ""  # a preview that is as fine as the bake is that bake
+        if previous and previous == entry.bake:
+            root = bake_root(ob, entry, self.target)
+            entry.previous_root = playback.relative(root) if root != self.target.root else ""
+        choices = {choice.id: choice.object for choice in entry.passengers}
+        # Undo may have taken back that they were listed.
+        objects = [ob, *(choices.get(key, scene.objects.get(name)) for key, name in self.carried.items())]
+        detach_strangers(scene, {entry.bake, entry.previous, self.previous} - {""}, objects)
+        for index, (carried, name) in enumerate(zip(objects, result_names(len(self.carried)), strict=True)):
+            if carried is None or len(carried.data.vertices) != self.vertices[index]:
+                continue  # a passenger that was deleted or edited meanwhile
+            repeat = repeat_of(report, self.samples)
+            play(carried, folder / f"{name}.pc2", self.places[index], self.shot, self.samples, repeat)
+        if self.makes_group and FOLLOW_GROUP not in ob.vertex_groups:
+            write_group(ob, FOLLOW_GROUP, self.shot.follow)  # undo has taken it back
+        entry.bake, entry.previous, entry.fingerprint = bake_id, previous, self.fingerprint
+        setup.save_of(ob, entry, scene)
 
 
 def objects_of(ob: Any, scene: Any) -> list[Any]:

@@ -7,14 +7,14 @@ from typing import Any
 
 from ..core.bake import folders, remake
 from ..core.bake import run as baking
+from ..core.bake.method import find
 from ..core.base.errors import BadInput
 from ..core.base.settings import CAGE, RESULT, SIMULATION
-from ..core.methods.enrich.settings import Settings
 from ..scene import fingerprint, playback, setup
 from ..scene.objects import find_object
-from .enrich.body import after_group, after_weights
 from .marks import marks_of
 from .play import objects_of
+from .reading import reading_of
 from .target import Target, sentences
 
 
@@ -24,12 +24,12 @@ def why_not_remake(ob: Any, scene: Any, target: Target) -> str:
     manifest = folders.read_manifest(target.root, entry.bake) if entry is not None else None
     if entry is None or manifest is None or not manifest.complete or manifest.is_preview:
         return "There is no finished bake: bake first"
-    settings = Settings().replace(entry.settings)
+    settings = find(entry.method).settings().replace(entry.settings)
     if manifest.owner != (target.file_name, entry.id):
         return "This needs a new bake: press Bake"
     if {CAGE, SIMULATION} & {one.belongs for one in settings.differing(manifest.settings)}:
         return "Other settings have changed too: press Bake"
-    marks = marks_of(ob, scene, settings)
+    marks = marks_of(ob, scene, entry.method, settings)
     found = fingerprint.changed({**entry.fingerprint, "after": marks["after"]}, marks)
     return f"{found[0]}: press Bake" if found else ""
 
@@ -40,10 +40,14 @@ def is_remake_enough(ob: Any, scene: Any, target: Target) -> bool:
     if entry is None or why_not_remake(ob, scene, target):
         return False
     manifest = folders.read_manifest(target.root, entry.bake)
-    settings = Settings().replace(entry.settings)
+    settings = find(entry.method).settings().replace(entry.settings)
     changed = manifest is not None and any(one.belongs == RESULT for one in settings.differing(manifest.settings))
-    group = after_group(settings)
+    group = _after_group(ob, entry.method, settings)
     return changed or bool(group) and entry.fingerprint.get("after") != fingerprint.take_weights(ob, group)
+
+
+def _after_group(ob: Any, method: str, settings: Any) -> str:
+    return str(reading_of(method).marks(ob, settings).get("after", ""))
 
 
 class ObjectRemake:
@@ -58,9 +62,9 @@ class ObjectRemake:
         entry = setup.find_of(ob, scene)
         assert entry is not None
         self.setup_id, self.bake, self.root = entry.id, entry.bake, target.root
-        self.settings = Settings().replace(entry.settings)
-        self.after = after_weights(ob, self.settings)
-        self._mark = fingerprint.take_weights(ob, after_group(self.settings))
+        self.settings = find(entry.method).settings().replace(entry.settings)
+        self.after = reading_of(entry.method).after(ob, self.settings)
+        self._mark = fingerprint.take_weights(ob, _after_group(ob, entry.method, self.settings))
 
     def run(self, progress: baking.Progress | None = None) -> baking.Outcome:
         """Needs no scene, so it may run in a thread."""

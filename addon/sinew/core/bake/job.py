@@ -26,11 +26,10 @@ class Working:
         self.error: BaseException | None = None
         self.progress: tuple[str, int, int, float] = ("Preparing", 0, total, -1.0)
         self._cancelled = threading.Event()
-        self._thread: threading.Thread
+        self._over = threading.Event()  # a thread whose `join` was interrupted counts as dead to Python
 
     def _start(self, work: Callable[[], list[baking.Outcome]]) -> None:
-        self._thread = threading.Thread(target=self._run, args=(work,), name="sinew job", daemon=True)
-        self._thread.start()
+        threading.Thread(target=self._run, args=(work,), name="sinew job", daemon=True).start()
 
     def cancel(self) -> None:
         """Asks it to stop soon; finished frames stay on the disk."""
@@ -38,12 +37,11 @@ class Working:
 
     def wait(self, seconds: float | None = None) -> bool:
         """Whether it has come to its end, waiting that long at most (None: as long as it takes)."""
-        self._thread.join(seconds)
-        return self.ended
+        return self._over.wait(seconds)
 
     @property
     def ended(self) -> bool:
-        return not self._thread.is_alive()
+        return self._over.is_set()
 
     def result(self) -> list[baking.Outcome]:
         """What an ended job made, of each setup; raises what went wrong."""
@@ -60,6 +58,8 @@ class Working:
             self.error = Cancelled("Stopped: bake again to continue.")
         except Exception as error:  # noqa: BLE001 (the main thread raises it, with its traceback)
             self.error = error
+        finally:
+            self._over.set()
 
     def _tell(self, stage: str, done: int, total: int, left: float) -> None:
         self.progress = (stage, done, total, left)

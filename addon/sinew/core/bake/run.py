@@ -297,7 +297,8 @@ def _run(bakes: Sequence[_Bake], progress: Progress | None) -> None:
             if ready:
                 min(ready, key=lambda one: one.worker.done).worker.step()
             else:
-                next(one for one in bakes if one.waits).feed(wait=True)
+                for one in [one for one in bakes if one.waits][:1]:
+                    one.feed(wait=True)
             clock.tell()
         clock.tell(force=True)
     except KeyboardInterrupt:

@@ -11,7 +11,7 @@ import numpy as np
 from ...core.base.errors import BadInput
 from ...core.base.task import Task
 from ...core.cage.welds import Labels, make_labels
-from ...core.methods.enrich.settings import Settings, parse_frames
+from ...core.methods.enrich.settings import Settings
 from ...core.paint.follow import Segment, automatic_follow
 from ...core.paint.parts import loose_shells, make_parts
 from ...core.paint.regions import GROUPS, Regions, make_bones
@@ -20,9 +20,9 @@ from ...scene.groups import painted_points, rounded, why_no_group, write_group
 from ...scene.objects import find_object, sharers
 from ...scene.sampler import Rest, Sampler, rest_now, safe_now
 from ...scene.steps import Steps, finished
+from ..reading import FOLLOW_GROUP, sampler_of
 from ..target import sentences
 
-FOLLOW_GROUP = "Sinew Follow"
 SPREAD_GROUP = "Sinew Spread"
 AFTER_GROUP = "Sinew After"
 
@@ -225,25 +225,6 @@ def _labels_in_steps(sampler: Sampler, rest: Rest, settings: Settings) -> Steps[
     names = [group.name for group in sampler.ob.vertex_groups if group.name not in own]
     weights = yield from sampler.groups_in_steps(names)
     return make_labels(names, weights) if names and len(weights) == len(rest.positions) else None
-
-
-def sampler_of(ob: Any, settings: Settings) -> Sampler:
-    missing = parse_frames(settings.missing_frames)
-    sampler = Sampler(
-        ob,
-        frame_start=settings.frame_start,
-        frame_end=settings.frame_end,
-        samples=settings.samples,
-        preroll=0 if settings.loop or settings.start == "rest" else settings.preroll,
-        rest_frame=settings.rest_frame,
-        missing=missing,
-    )
-    outside = sorted(frame for frame in missing if not sampler.first_frame <= frame <= sampler.frame_end)
-    if outside:
-        sampler.body.warnings.append(
-            f"Frame {outside[0]} is said to be missing and is not among those that are baked: check Missing."
-        )
-    return sampler
 
 
 def _automatic(rest: Rest) -> Any:

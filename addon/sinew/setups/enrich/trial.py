@@ -15,8 +15,9 @@ from ...core.paint.parts import Parts
 from ...scene import setup
 from ...scene.objects import find_object
 from ...scene.steps import Steps, finished
+from ..reading import sampler_of
 from ..target import sentences
-from .body import Body, follow_group, parts_in_steps, sampler_of, spread_from_inside, unpainted
+from .body import Body, follow_group, parts_in_steps, spread_from_inside, unpainted
 
 
 @dataclasses.dataclass(frozen=True)

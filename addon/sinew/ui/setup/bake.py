@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from typing import Any
 
 import bpy
 
 from ... import setups
-from ...core.bake.job import Job, Plan
+from ...core.bake.job import Job
 from ...core.bake.report import frames_text
 from ...core.bake.shot import Sample
 from ...core.methods.enrich.estimate import duration_text
@@ -31,12 +32,14 @@ class BakeWork(Work):
 
     def __init__(self, name: str, where: setups.Target, *, is_preview: bool = False) -> None:
         self._where = where
-        self._bake = setups.ObjectBake(name, {}, where, is_preview=is_preview)
-        super().__init__(name, self._bake.setup_id)
-        self._bake.__enter__()
-        self._open = True
-        self._preparation: Iterator[None] = self._bake.prepare()
-        self._samples: Iterator[Sample] = self._bake.samples()
+        self._sampling = setups.Sampling(name, {}, where, is_preview=is_preview)
+        self._play: setups.Play | None = None
+        super().__init__(name, self._sampling.setup_id)
+        with contextlib.ExitStack() as scene:
+            scene.enter_context(self._sampling)
+            self._scene = scene.pop_all()  # it is left when all frames are sampled, or the work is abandoned
+        self._preparation: Iterator[None] = self._sampling.prepare()
+        self._samples: Iterator[Sample] = self._sampling.samples()
         self._shown = 0  # samples whose arrival was shown
 
     def step(self) -> bool:
@@ -51,32 +54,28 @@ class BakeWork(Work):
             self.job.put(taken)
             self.sampled += 1
             return True
-        self._leave(None)
+        self._scene.close()
+        self._play = self._sampling.play
         self.job.end_of_samples()
         return False
 
     def _begin(self) -> None:
         """The shot is known: frames can be computed as soon as they are sampled."""
-        shot, bake = self._bake.shot, self._bake
-        self.total = shot.samples
-        self.job = Job([Plan(shot, bake.previous, bake.clock)], self._where.root, file.temporary_folder())
+        self.total = self._sampling.shot.samples
+        self.job = Job([self._sampling.plan], self._where.root, file.temporary_folder())
 
     def abandon(self) -> None:
-        self._leave(KeyboardInterrupt)
-
-    def _leave(self, reason: Any) -> None:
-        if self._open:
-            self._open = False
-            for steps in (self._preparation, self._samples):
-                steps.close()  # type: ignore[attr-defined]
-            self._bake.__exit__(reason)
+        for steps in (self._preparation, self._samples):
+            steps.close()  # type: ignore[attr-defined]
+        self._scene.__exit__(KeyboardInterrupt, KeyboardInterrupt(), None)
+        self._scene = contextlib.ExitStack()
 
     def is_welcome(self) -> str:
-        return self._bake.is_welcome()
+        return self._play.is_welcome() if self._play is not None else super().is_welcome()
 
     def arrive(self) -> None:
         """Plays the folder as soon as it holds all the input, and draws the current frame again when it has come."""
-        if self.job is None or self.job.ready[0] is None:
+        if self.job is None or self.job.ready[0] is None or self._play is None:
             return
         found = setup.find_by_id(self.setup_id)
         if found is None:
@@ -85,9 +84,9 @@ class BakeWork(Work):
         entry, ob, scene = found
         if entry.bake != bake_id or stack.own_modifier(ob) is None:
             saving.remember(entry.bake)
-            self._bake.show(bake_id, folder)
+            self._play.show(bake_id, folder)
             properties.refresh()
-        shot, done = self._bake.shot, self.job.progress[1]
+        shot, done = self._play.shot, self.job.progress[1]
         current = (scene.frame_current - shot.first_frame) * shot.settings.samples
         if self._shown <= current < done:
             for playing in setups.objects_of(ob, scene):
@@ -96,7 +95,8 @@ class BakeWork(Work):
 
     def finish(self, outcomes: Any) -> str:
         (outcome,) = outcomes
-        self._bake.attach(outcome)
+        if self._play is not None:
+            self._play.attach(outcome)
         properties.refresh()
         state.forget()
         home = state.target().blend
@@ -105,12 +105,12 @@ class BakeWork(Work):
             return "Baked: save the file once more, so that it knows where its bake lies"
         if outcome.unchanged:
             return "Nothing has changed since the last bake"
-        what = "Preview of" if self._bake.is_preview else "Baked"
+        what = "Preview of" if self._sampling.is_preview else "Baked"
         report = outcome.report
         return f"{what} {frames_text(report['frames'])} in {duration_text(report['seconds']['total'])}"
 
     def discard(self) -> None:
-        self._bake.discard()
+        self._sampling.discard()
 
 
 def _can_bake(cls: Any, context: Any) -> bool:

@@ -134,7 +134,7 @@ def _changed_scene(ob: Any, scene: Any, settings: Settings, entry: setup.Setup) 
     now = time.monotonic()
     known = _fingerprints.get(key)
     if known is None or now - known[0] > _KEPT:
-        marks = setups.marks_of(ob, scene, settings)
+        marks = setups.marks_of(ob, scene, entry.method, settings)
         # What takes long is asked for less often: one part in fifty of the time at most.
         known = _fingerprints[key] = (now + 50 * (time.monotonic() - now), marks)
     found = fingerprint.changed(entry.fingerprint, known[1])

@@ -1,0 +1,198 @@
+"""From an object of the open file to the shot and the samples of a bake."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any
+
+from ..core.bake import folders
+from ..core.bake.clock import Clock
+from ..core.bake.job import Plan
+from ..core.bake.method import Method, find
+from ..core.bake.missing import bridge
+from ..core.bake.shot import Carried, Passenger, Sample, Shot
+from ..scene import setup
+from ..scene.groups import remove_group
+from ..scene.objects import find_object, named
+from ..scene.sampler import Rest, Sampler
+from .marks import frame_range, marks_of
+from .passengers import add_passengers, choices_of
+from .play import Play, find_previous
+from .reading import FOLLOW_GROUP, Outer, Read, reading_of, sampler_of
+from .target import Target, bake_root, sentences
+
+DEFAULT_METHOD = "enrich"
+
+
+class Sampling:
+    """Takes what a bake is made of out of the scene: the shot, in steps, then its samples.
+
+    A context manager: inside, the objects show their input, frames are sampled and the current frame changes; on
+    leaving, the scene is as it was, and `play` is what is left to do with the result.
+    """
+
+    def __init__(
+        self, name: str, values: dict[str, Any], target: Target, *, method: str = "", is_preview: bool = False
+    ) -> None:
+        """`values` go over the settings of the object's setup, if it has one of that method ("": of any)."""
+        self.name, self.target, self.is_preview = name, target, is_preview
+        self.clock = Clock()
+        with sentences():
+            scene, ob = setup.current_scene(), find_object(name)
+            existing = setup.find_of(ob, scene, method)
+            self.method: Method = find(method or (existing.method if existing else DEFAULT_METHOD))
+            self.setup_id = existing.id if existing and existing.id else setup.id_for(target.file_name, name)
+            self.settings = self.method.settings().replace(existing.settings if existing else {}).replace(values)
+            self.previous = _last_complete(ob, existing, target) if existing else ""
+            self._reading = reading_of(self.method.name)
+            self._reading.check(ob, self.settings)
+            self._makes_group = self._reading.makes_group(ob, self.settings)
+            self._used = _preview_of(self.method, self.settings) if is_preview else self.settings
+            self._sampler = sampler_of(ob, self._used)
+        self._choices: list[setup.PassengerChoice] = []  # their objects are looked up anew, by id
+        self._read: Read | None = None
+        self._shot: Shot | None = None
+        self.play: Play | None = None  # after the last sample
+
+    def __enter__(self) -> Sampling:
+        try:
+            with self.clock.stage("rest"), sentences():
+                self._sampler.__enter__()
+        except BaseException:
+            self.discard()
+            raise
+        return self
+
+    def prepare(self) -> Iterator[None]:
+        """Looks at rest shape, weights and passengers, in short steps. The shot is there after the last one."""
+        sampler = self._sampler
+        with self.clock.stage("rest"), sentences():
+            rest = yield from sampler.rest_in_steps()
+            self._read = read = yield from self._reading.read(sampler, rest, self._used, True)
+            self._choices = choices_of(sampler.ob, setup.current_scene(), self.settings, self.setup_id)
+            carried = yield from add_passengers(sampler, self._choices)
+            passengers = [passenger for _, passenger in carried]
+            shot = make_shot(self.method, sampler, rest, read, self._used, self.target, self.setup_id, passengers)
+            repeats = sampler.repeats() if self._used.loop else (False, False)
+            self._shot = dataclasses.replace(shot, is_preview=self.is_preview, repeats=repeats)
+            subjects = (sampler.body, *sampler.passengers)
+            self._play = Play(
+                name=self.name,
+                setup_id=self.setup_id,
+                target=self.target,
+                shot=self._shot,
+                samples=self.settings.samples,
+                is_preview=self.is_preview,
+                previous=self.previous,
+                carried={choice.id: choice.object.name for choice, _ in carried},
+                places=[subject.place for subject in subjects],
+                vertices=[len(subject.ob.data.vertices) for subject in subjects],
+                makes_group=self._makes_group and rest.base_first,
+            )
+
+    @property
+    def shot(self) -> Shot:
+        if self._shot is None:
+            raise RuntimeError("the shot is not prepared yet")
+        return self._shot
+
+    @property
+    def plan(self) -> Plan:
+        return Plan(self.shot, self.previous, self.clock)
+
+    def samples(self) -> Iterator[Sample]:
+        """The frames, each when it is asked for."""
+        if self._read is None:
+            raise RuntimeError("the shot is not prepared yet")
+        with sentences():
+            yield from samples_of(self._sampler, self._read.outer)
+
+    def __exit__(self, *error: object) -> None:
+        self._sampler.__exit__()
+        if error[:1] not in ((), (None,)) or self._read is None:
+            return
+        # From here on the artist may rename, move and edit: the setup has the pointers.
+        ob, scene = self._sampler.ob, setup.current_scene()
+        found = setup.find_by_id(self.setup_id)
+        entry = found[0] if found and found[1] == ob else setup.find_of(ob, scene, self.method.name)
+        entry = entry or setup.Setup(self.name, method=self.method.name, settings=self.settings.changed())
+        entry.id, entry.passengers = self.setup_id, self._choices
+        entry.made_group = self._read.made_weights or entry.made_group
+        setup.save_of(ob, entry, scene)
+        self.play = dataclasses.replace(self._play, fingerprint=marks_of(ob, scene, self.method.name, self.settings))
+        self._choices = []
+
+    def discard(self) -> None:
+        """Takes back what was made in the scene, when nothing came of it."""
+        ob = named(self.name)
+        if self._makes_group and ob is not None:
+            remove_group(ob, FOLLOW_GROUP)
+
+
+def make_shot(
+    method: Method,
+    sampler: Sampler,
+    rest: Rest,
+    read: Read,
+    settings: Any,
+    target: Target,
+    setup_id: str,
+    carried: list[Passenger],
+) -> Shot:
+    version = method.version()
+    shot = Shot(
+        rest=rest.positions,
+        triangles=rest.triangles,
+        follow=read.follow,
+        settings=settings,
+        method=method,
+        samples=sampler.count,
+        first_frame=sampler.first_frame,
+        frame_start=sampler.frame_start,
+        frame_end=sampler.frame_end,
+        frame_rate=sampler.frame_rate,
+        gravity=sampler.gravity if settings.gravity is None else settings.gravity,
+        owner_file=target.file_name,
+        owner_object=sampler.ob.name,
+        owner_setup=setup_id,
+        passengers=tuple(carried),
+        fields=read.outer.count,
+        native=version.version,
+        build=version.build,
+        warnings=tuple(sampler.warnings),
+    )
+    return dataclasses.replace(shot, **read.values)
+
+
+def samples_of(sampler: Sampler, outer: Outer) -> Iterator[Sample]:
+    """All samples, missing ones bridged."""
+    taken = (
+        Sample(
+            index, positions, matrix, amount, tuple(Carried(*one) for one in carried), outer.fields(), outer.follow()
+        )
+        for index, positions, matrix, amount, carried in sampler.frames()
+    )
+    return bridge(taken, sampler.count) if sampler.missing else taken
+
+
+def _preview_of(method: Method, settings: Any) -> Any:
+    """Coarse, and few frames: those of the timeline's preview range, or from the current frame on."""
+    scene = setup.current_scene()
+    first, last = frame_range(scene, settings)
+    if scene.use_preview_range:
+        start, end = scene.frame_preview_start, scene.frame_preview_end
+    else:
+        start = min(max(scene.frame_current, first), max(first, last - settings.preview_frames + 1))
+        end = min(last, start + settings.preview_frames - 1)
+    shorter = {"frame_start": start, "frame_end": max(start, end), "preroll": 0, "loop": False}
+    return settings.replace({**method.coarse(settings), **shorter})
+
+
+def _last_complete(ob: Any, entry: setup.Setup, target: Target) -> str:
+    """Id of the last complete bake of a setup, which may not be what it plays now; "" without one."""
+    played = folders.read_manifest(bake_root(ob, entry, target), entry.bake)
+    for bake, manifest in ((entry.bake, played), (entry.previous, find_previous(ob, entry, target)[1])):
+        if manifest is not None and manifest.complete and not manifest.is_preview:
+            return bake
+    return ""
