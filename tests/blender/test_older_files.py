@@ -1,0 +1,92 @@
+"""A file and a bake of the version before methods were several: they open, play, continue and are re-balanced."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+from inside import baked_samples, load, shown_at
+from sinew import setups
+from sinew.core.bake.store import Store
+from sinew.core.methods.enrich import METHOD
+from sinew.scene import setup
+
+OLD = Path(__file__).resolve().parents[1] / "data" / "schema_3"
+
+
+@pytest.fixture
+def blend(registered: None, tmp_path: Path) -> Path:
+    shutil.copytree(OLD, tmp_path / "old")
+    load(tmp_path / "old" / "arm.blend")
+    return tmp_path / "old" / "arm.blend"
+
+
+def arm() -> Any:
+    return bpy.context.scene.objects["Arm"]
+
+
+def folder_of(blend: Path) -> Path:
+    entry = setup.find_of(arm(), bpy.context.scene)
+    assert entry is not None
+    return blend.parent / "sinew" / entry.bake
+
+
+def test_it_plays_and_its_setup_is_one_of_flesh(blend: Path) -> None:
+    played = baked_samples(folder_of(blend))
+    for frame in range(1, 7):
+        assert np.array_equal(shown_at(arm(), frame), played[frame - 1])
+    (raw,) = bpy.context.scene[setup.KEY]
+    assert raw["schema"] == 2 and "method" not in raw
+    (entry,) = setup.load()
+    assert (entry.method, entry.settings["rigid_group"], len(entry.passengers)) == ("enrich", "Bony", 1)
+    setup.save_of(arm(), entry, bpy.context.scene)
+    (raw,) = bpy.context.scene[setup.KEY]
+    assert (raw["schema"], raw["method"]) == (setup.SCHEMA, "enrich")
+
+
+def test_what_is_finished_is_kept_and_the_rest_computed(blend: Path) -> None:
+    """As after a kill in the middle, by the build that goes on."""
+    folder = folder_of(blend)
+    before = baked_samples(folder)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest |= {"complete": False, "build": METHOD.version().build, "native": METHOD.version().version}
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    lines = (folder / "frames.jsonl").read_text().splitlines(keepends=True)
+    (folder / "frames.jsonl").write_text("".join(line for line in lines if '"frame":5' not in line))
+    outcome = setups.bake_object("Arm", {}, setups.Target(blend))
+    assert outcome.id == folder.name and outcome.report["computed"] == 1
+    after = baked_samples(folder)
+    assert np.array_equal(after[:5], before[:5])
+    assert np.abs(after[5] - before[5]).max() < 1e-4
+    assert np.abs(after[5] - shown_input(6)).max() > 1e-2
+
+
+def shown_input(frame: int) -> Any:
+    arm().modifiers["Sinew"].show_viewport = False
+    return shown_at(arm(), frame)
+
+
+def test_it_is_rebalanced_without_a_new_bake(blend: Path) -> None:
+    entry = setup.find_of(arm(), bpy.context.scene)
+    assert entry is not None
+    old = folder_of(blend)
+    entry.settings["follow_after"] = 1.0
+    setup.save_of(arm(), entry, bpy.context.scene)
+    work = setups.ObjectRemake("Arm", setups.Target(blend))
+    outcome = work.run()
+    work.attach(outcome)
+    assert folder_of(blend).name == outcome.id != old.name
+    with Store.open(blend.parent / "sinew", outcome.id) as store:
+        assert np.abs(store.read_result(3) - store.read("input", 3)).max() < 1e-3
+    assert np.abs(baked_samples(old)[3] - baked_samples(outcome.folder)[3]).max() > 1e-2
+
+
+def test_an_unchanged_one_is_not_baked_again(blend: Path) -> None:
+    before = folder_of(blend)
+    outcome = setups.bake_object("Arm", {}, setups.Target(blend))
+    assert outcome.unchanged and folder_of(blend) == before
