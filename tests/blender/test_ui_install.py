@@ -98,7 +98,7 @@ name = install({old!r})
 assert not problem(name) and hasattr(bpy.types.Scene, "sinew")
 install({new!r})
 assert "restart Blender" in problem(name), problem(name)
-assert hasattr(bpy.types, "SINEW_PT_unavailable") and not hasattr(bpy.types, "SINEW_PT_enrich")
+assert hasattr(bpy.types, "SINEW_PT_unavailable") and not hasattr(bpy.types, "SINEW_PT_setup")
 assert not hasattr(bpy.types.Scene, "sinew")
 """
 )
@@ -112,7 +112,7 @@ addon_utils.enable(name)
 addon = importlib.import_module(name)
 with open(addon.__file__.replace("__init__.py", "blender_manifest.toml")) as manifest:
     assert 'version = "0.99.0"' in manifest.read()
-assert not problem(name) and hasattr(bpy.types, "SINEW_PT_enrich")
+assert not problem(name) and hasattr(bpy.types, "SINEW_PT_setup")
 assert importlib.import_module(name + ".core.base.native").module.info()["solver_version"]
 """
 )
@@ -123,7 +123,7 @@ FOREIGN = (
 name = install({package!r})
 assert "made for this system" in problem(name), problem(name)
 assert hasattr(bpy.types, "SINEW_PT_unavailable") and not hasattr(bpy.types.Scene, "sinew")
-assert not hasattr(bpy.types, "SINEW_PT_enrich")
+assert not hasattr(bpy.types, "SINEW_PT_setup")
 importlib.import_module(name).unregister()
 assert not hasattr(bpy.types, "SINEW_PT_unavailable")
 """

@@ -14,8 +14,9 @@ from sinew.core.methods.enrich.settings import Settings
 from sinew.scene import stack
 from sinew.ui import job_operator
 from sinew.ui.background import results
-from sinew.ui.enrich import cage, panel
-from sinew.ui.setup import bake, passengers, presets, properties, sidebar, state, view
+from sinew.ui.enrich import cage
+from sinew.ui.enrich import panel as flesh
+from sinew.ui.setup import bake, panel, passengers, presets, properties, sidebar, state, view
 
 
 @pytest.fixture
@@ -35,7 +36,7 @@ def drawn_all() -> Layout:
     state.forget()
     cage._shapes.clear()
     whole = Layout()
-    for cls in (*panel.CLASSES, passengers.SINEW_PT_passengers, sidebar.SINEW_PT_sidebar):
+    for cls in (*panel.CLASSES, *flesh.CLASSES, passengers.SINEW_PT_passengers, sidebar.SINEW_PT_sidebar):
         part = draw(cls)
         if part is not None:
             whole.labels += part.labels
@@ -46,7 +47,7 @@ def drawn_all() -> Layout:
 
 def test_without_a_setup_there_is_one_button(bare: Any) -> None:
     assert set(drawn_all().operators) == {"sinew.add"}
-    draw(panel.SINEW_PT_enrich, "draw_header_preset")
+    draw(panel.SINEW_PT_setup, "draw_header_preset")
 
 
 def test_every_setting_is_in_the_panel_once(item: Any) -> None:
@@ -55,7 +56,7 @@ def test_every_setting_is_in_the_panel_once(item: Any) -> None:
         assert shown.count(name) == 1, name
     item.object.shape_key_add(name="Basis")
     assert drawn_all().properties.count("safe_shape_key") == 1
-    layout = draw(panel.SINEW_PT_enrich)
+    layout = draw(panel.SINEW_PT_setup)
     assert layout is not None
     assert layout.properties == ["jiggle", "settle", "amount", "keep_pose", "resolution"]
 
@@ -64,7 +65,7 @@ def test_words_are_an_artists_and_no_two_buttons_have_one_name(item: Any) -> Non
     for name in Settings().as_dict():
         label = properties.label(name)
         assert label and "_" not in label, name
-    follow = draw(panel.SINEW_PT_follow)
+    follow = draw(flesh.SINEW_PT_follow)
     assert follow is not None and follow.properties[:2] == ["follow_group", "balance"]
     assert bpy.ops.sinew.preview.get_rna_type().name != bpy.ops.sinew.preview_spread.get_rna_type().name
 
@@ -111,11 +112,11 @@ def test_while_it_bakes_there_is_progress_and_cancel(item: Any) -> None:
     work = bake.BakeWork("Arm", state.target())
     job_operator.running.work, job_operator.running.sampling = work, True
     work.step()
-    layout = draw(panel.SINEW_PT_enrich)
+    layout = draw(panel.SINEW_PT_setup)
     assert layout is not None and "Preparing" in layout.labels
     while work.sampled < 1:
         work.step()
-    layout = draw(panel.SINEW_PT_enrich)
+    layout = draw(panel.SINEW_PT_setup)
     assert layout is not None and "sinew.cancel" in layout.operators and "sinew.bake" not in layout.operators
     assert any(line.startswith(f"Sampling 1 / {FRAMES}") for line in layout.labels)
     job_operator.stop("Stopped.")
@@ -126,7 +127,7 @@ def test_sentences_fit_a_narrow_editor(item: Any) -> None:
     item.follow_group = "No such group, whatever its very long name may be good for"
     with pytest.raises(RuntimeError):
         bpy.ops.sinew.bake()
-    layout = draw(panel.SINEW_PT_enrich, width=300)
+    layout = draw(panel.SINEW_PT_setup, width=300)
     assert layout is not None and max(len(line) for line in layout.labels) <= 40
 
 

@@ -15,7 +15,7 @@ import sys
 import numpy as np
 from bodies import box_surface, box_tets
 from sinew.core.base.native import module
-from sinew.core.methods.enrich.engine import Enricher
+from sinew.core.methods.enrich.enricher import Enricher
 from sinew.core.methods.enrich.settings import Settings
 
 FRAMES = 24

@@ -28,10 +28,6 @@ FOLDERS = [
     *("core/__init__", "scene"),
     *("setups", "setups/*", "setups/__init__", "ui", "ui/setup", "ui/*", "ui/__init__", "the package"),
 ]
-# Files that still look up, at the one method that there is.
-OLD = {
-    *(f"ui/setup/{name}.py" for name in ("bake", "passengers", "sidebar")),
-}
 
 
 def _method(path: str) -> str:
@@ -154,7 +150,7 @@ def import_violations(package: Path) -> Iterator[str]:
                 yield f"{where}: imports from above the package"
                 continue
             reason = upward(module, [*parts[: len(parts) - level], *dotted.split(".")])
-            if reason and name not in OLD:
+            if reason:
                 yield f"{where}: {reason}"
         if name != "scene/compat.py":
             for line in version_lines(tree):
@@ -180,7 +176,6 @@ def test_the_reader_sees_the_real_tree():
     assert len(list((ROOT / "addon" / "sinew").glob("**/*.py"))) >= 5
     for _, _, owners in HIDDEN:
         assert all((ROOT / "native" / f"{owner}.c").is_file() for owner in owners)
-    assert all((ROOT / "addon" / "sinew" / name).is_file() for name in OLD)
 
 
 @pytest.mark.parametrize(

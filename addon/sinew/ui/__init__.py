@@ -6,13 +6,14 @@ import atexit
 
 from ..scene import compat
 from . import background, job_operator
-from .enrich import after, cage, overlay, panel, spread, trial
-from .setup import bake, live, operators, passengers, presets, properties, saving, sidebar
+from .enrich import after, cage, overlay, spread, trial
+from .enrich import panel as flesh
+from .setup import bake, live, operators, panel, passengers, presets, properties, saving, sidebar
 
 # In this order, and unregistered in the opposite one.
 _PARTS = (
-    *(properties, operators, live, after, bake, cage, trial, spread, overlay, presets, panel, passengers, sidebar),
-    *(saving, job_operator, background),
+    *(properties, operators, live, after, bake, cage, trial, spread, overlay, presets, panel),
+    *(flesh, passengers, sidebar, saving, job_operator, background),
 )
 _is_registered = False
 

@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..bake.method import find
 from ..base import disk
 from ..base.errors import BadInput, StoreError
-from .enrich.settings import Settings
 
 # In an installed package they lie inside it; in the repository at its top.
 _FOLDERS = (Path(__file__).parents[2] / "presets", Path(__file__).parents[4] / "presets")
 _SIZE_LIMIT = 65_536
+_METHOD = "enrich"  # of files that do not say
 
 
 @dataclass(frozen=True)
@@ -26,11 +27,12 @@ class Preset:
     label: str
     description: str
     values: Mapping[str, Any]  # all of the look, and nothing that belongs to one body or shot: group, range, resolution
+    method: str = _METHOD
 
     @property
     def is_material(self) -> bool:
         """Whether it is a real material, whose motion depends on the size of the body."""
-        return bool(self.values["young"] > 0.0)
+        return bool(self.values.get("young", 0.0) > 0.0)
 
 
 def load_all() -> dict[str, Preset]:
@@ -62,13 +64,14 @@ def load(name: str) -> Preset:
     return known[name]
 
 
-def save_own(folder: Path, label: str, settings: Settings) -> Preset:
+def save_own(folder: Path, label: str, settings: Any, method: str = _METHOD) -> Preset:
     """Keeps the look of some settings as a preset of the user; one of the same name is replaced."""
     label = " ".join("".join(c if c.isprintable() else " " for c in label).split())
     name = re.sub(r"[^\w-]+", "_", label.lower()).strip("_")[:64]
     if not name:
         raise BadInput("The preset needs a name: type one.")
-    lines = [f"label = {json.dumps(label, ensure_ascii=False)}", 'description = "A preset of your own"', "[settings]"]
+    lines = [f"label = {json.dumps(label, ensure_ascii=False)}", 'description = "A preset of your own"']
+    lines += [f"method = {json.dumps(method)}", "[settings]"]
     lines += [f"{key} = {value!r}" for key, value in settings.look().items()]
     path = folder / f"{name}.toml"
     with disk.sentences(folder):
@@ -89,11 +92,12 @@ def _read(path: Path) -> Preset:
         with disk.open_regular(path, "rb") as file:
             data = tomllib.loads(file.read(_SIZE_LIMIT).decode("utf-8"))
         values = data["settings"]
-        settings = Settings().replace(values)
+        method = find(str(data.get("method", _METHOD)))
+        settings = method.settings().replace(values)
         foreign = [key for key in values if key not in settings.look()]
         if foreign:
             raise BadInput(f"a preset cannot set {foreign[0]}")
         label = str(data.get("label", path.stem.replace("_", " ").title()))
-        return Preset(path.stem, label, str(data["description"]), settings.look())
+        return Preset(path.stem, label, str(data["description"]), settings.look(), method.name)
     except (OSError, ValueError, KeyError, TypeError, StoreError, BadInput) as error:
         raise BadInput(f"The preset {path} is damaged ({error}): repair or delete it.") from error

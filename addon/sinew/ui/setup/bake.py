@@ -17,10 +17,10 @@ from ...scene import file, setup, stack
 from ...scene.objects import why_not
 from .. import job_operator
 from ..classes import registering
-from ..enrich import after
 from ..job_operator import JobOperator
 from ..work import Work
 from . import live, operators, properties, saving, state
+from .remake import RemakeWork
 
 
 class BakeWork(Work):
@@ -135,7 +135,7 @@ class SINEW_OT_bake(JobOperator, bpy.types.Operator):
     def prepare(self, context: Any) -> Work:
         live.end()
         if setups.is_remake_enough(context.object, context.scene, state.target()):
-            return after.RemakeWork(context.object.name, state.target())
+            return RemakeWork(context.object.name, state.target())
         return BakeWork(context.object.name, state.target())
 
 

@@ -78,13 +78,13 @@ def _repaint(live: _Live) -> None:
 
 
 def _weights(ob: Any, entry: setup.Setup) -> str:
-    return fingerprint.take_weights(ob, properties.settings_from(entry.settings).follow_after_group)
+    return fingerprint.take_weights(ob, getattr(properties.settings_from(entry), "follow_after_group", ""))
 
 
 def _begin(ob: Any, entry: setup.Setup) -> _Live | None:
-    settings = properties.settings_from(entry.settings)
+    settings = properties.settings_from(entry)
     try:
-        after = setups.after_weights(ob, settings.replace({"follow_after": 1.0}))
+        after = setups.reading_of(entry.method).after(ob, _drawn_back(settings))
     except Error as error:
         session.error = str(error)
         return None
@@ -96,6 +96,11 @@ def _begin(ob: Any, entry: setup.Setup) -> _Live | None:
 
     session.error = ""
     return _Live(entry.id, entry.bake, _weights(ob, entry), Task("Reading the bake", read))
+
+
+def _drawn_back(settings: Any) -> Any:
+    """So that the weights of its group are read, whether it is on now or will be."""
+    return settings.replace({"follow_after": 1.0}) if "follow_after" in settings.all() else settings
 
 
 def show() -> bool:
@@ -124,7 +129,7 @@ def show() -> bool:
     if repeat is not None:
         index %= repeat.period * samples
     index = min(max(index, 0), manifest.samples - 1)
-    wanted = properties.settings_from(entry.settings)
+    wanted = properties.settings_from(entry)
     settings = results.shot.settings.replace(wanted.part(RESULT))
     if live.shown == (index, settings):
         return True

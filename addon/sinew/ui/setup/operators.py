@@ -7,6 +7,7 @@ from typing import Any
 import bpy
 
 from ... import setups
+from ...core.bake.method import known
 from ...core.base.errors import Error
 from ...scene import setup, stack
 from ...scene.objects import why_not
@@ -90,7 +91,8 @@ class SINEW_OT_add(bpy.types.Operator):
     def poll(cls, context: Any) -> bool:
         if not _is_mesh(cls, context):
             return False
-        if setup.find_of(context.object, context.scene) is not None:
+        methods = {entry.method for entry in setup.all_of(context.object, context.scene)}
+        if methods >= {method.name for method in known()}:
             cls.poll_message_set("This object has a Sinew setup already")
             return False
         reason = "" if context.object.mode == "EDIT" else why_not(context.object)
@@ -98,8 +100,32 @@ class SINEW_OT_add(bpy.types.Operator):
             cls.poll_message_set(reason)
         return not reason
 
-    def execute(self, context: Any) -> Any:
-        setup.save_of(context.object, setups.new_setup(context.object, context.scene), context.scene)
+    def execute(self: Any, context: Any) -> Any:
+        ob, scene = context.object, context.scene
+        if setup.find_of(ob, scene, self.method) is not None:
+            self.report({"ERROR"}, "This object has such a setup already")
+            return {"CANCELLED"}
+        entry = setups.new_setup(ob, scene, self.method)
+        setup.save_of(ob, entry, scene)
+        if len(setup.all_of(ob, scene)) > 1:
+            setup.choose(ob, entry.id, scene)
+        properties.refresh()
+        return {"FINISHED"}
+
+
+class SINEW_OT_choose(bpy.types.Operator):
+    bl_idname = "sinew.choose"
+    bl_label = "Choose Setup"
+    bl_description = "Show this setup of the object"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        return has_idle_setup(cls, context)
+
+    def execute(self: Any, context: Any) -> Any:
+        setup.choose(context.object, self.id, context.scene)
+        job_operator.forget_message()
         properties.refresh()
         return {"FINISHED"}
 
@@ -120,7 +146,7 @@ class SINEW_OT_remove(bpy.types.Operator):
             saving.remember(bake_id)
         job_operator.forget_message()
         setups.clear(context.object, context.scene)
-        setup.remove(context.object, context.scene)
+        setup.remove(context.object, context.scene, entry.id if entry is not None else "")
         properties.refresh()
         return {"FINISHED"}
 
@@ -245,6 +271,7 @@ CLASSES = (
     SINEW_OT_animate_amount,
     SINEW_OT_animate_follow,
     SINEW_OT_add,
+    SINEW_OT_choose,
     SINEW_OT_remove,
     SINEW_OT_show,
     SINEW_OT_make_follow_group,
@@ -255,6 +282,12 @@ CLASSES = (
 def register() -> None:
     SINEW_OT_show.__annotations__ = {
         "result": _props.BoolProperty(name="Result", description="Show the bake instead of its input", default=True)
+    }
+    SINEW_OT_add.__annotations__ = {
+        "method": _props.StringProperty(name="Method", description="Which method enriches it", default="enrich")
+    }
+    SINEW_OT_choose.__annotations__ = {
+        "id": _props.StringProperty(name="Setup", description="The id of a setup", options={"HIDDEN"})
     }
     for cls in CLASSES:
         bpy.utils.register_class(cls)

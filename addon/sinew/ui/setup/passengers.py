@@ -9,8 +9,8 @@ import bpy
 from ... import setups
 from ...scene import setup
 from ..classes import registering
-from ..enrich import panel
 from . import operators, properties
+from .parts import OfSetup
 
 
 class SINEW_UL_passengers(bpy.types.UIList):
@@ -104,7 +104,7 @@ def _selected(context: Any) -> list[Any]:
     ]
 
 
-class SINEW_PT_passengers(panel.OfSetup, bpy.types.Panel):
+class SINEW_PT_passengers(OfSetup, bpy.types.Panel):
     bl_label = "Passengers"
     bl_order = 2
 

@@ -10,7 +10,7 @@ from bl_ui.utils import PresetPanel
 
 from ...core.base.errors import Error
 from ...core.methods import presets
-from ...core.methods.enrich.settings import Settings
+from ...scene import setup
 from .. import background
 from . import operators, properties
 
@@ -38,17 +38,19 @@ class SINEW_PT_presets(PresetPanel, bpy.types.Panel):
         if item is None:
             return
         now = properties.settings_of(item).look()
-        known = list(presets.load_all().values())
+        entry = setup.find_of(item.object, item.id_data)
+        method = entry.method if entry is not None else ""
+        known = [preset for preset in presets.load_all().values() if preset.method == method]
         for is_material in (False, True):
             column = layout.column(align=True)
             for preset in known:
                 if preset.is_material == is_material:
                     _draw_preset(column, preset, now, own=False)
             layout.separator()
-        own = presets.load_own(folder())
+        own = [preset for preset in presets.load_own(folder()).values() if preset.method == method]
         if own:
             column = layout.column(align=True)
-            for preset in own.values():
+            for preset in own:
                 _draw_preset(column, preset, now, own=True)
             layout.separator()
         row = layout.row()
@@ -105,13 +107,14 @@ class SINEW_OT_apply_preset(_OfSetup, bpy.types.Operator):
 class SINEW_OT_add_preset(_OfSetup, bpy.types.Operator):
     bl_idname = "sinew.add_preset"
     bl_label = "Add Preset"
-    bl_description = f"Keep {', '.join(map(properties.label, Settings().look()))} under this name"
+    bl_description = "Keep the look of this setup under this name"
     bl_options = {"REGISTER", "INTERNAL"}
 
     def execute(self: Any, context: Any) -> Any:
-        settings = properties.settings_of(operators.active_item(context))
+        item: Any = operators.active_item(context)
+        entry = setup.find_of(item.object, item.id_data) or setup.Setup("")
         try:
-            saved = presets.save_own(folder(), self.name, settings)
+            saved = presets.save_own(folder(), self.name, properties.settings_of(item), entry.method)
         except Error as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}

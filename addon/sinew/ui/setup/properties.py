@@ -13,9 +13,10 @@ from typing import Any
 
 import bpy
 
+from ...core.bake.method import find as find_method
+from ...core.bake.method import known
 from ...core.base.errors import BadInput
 from ...core.base.settings import RESULT, Setting
-from ...core.methods.enrich.settings import Settings
 from ...scene import attributes, setup
 from .. import handlers, job_operator
 from . import passenger_rows, view
@@ -31,18 +32,20 @@ def values_of(item: Any) -> dict[str, Any]:
     return entry.settings if entry is not None else {}
 
 
-def settings_of(item: Any) -> Settings:
+def settings_of(item: Any) -> Any:
     """The settings of a setup; a damaged value, from a later version perhaps, counts as the default."""
-    return settings_from(values_of(item))
+    entry = setup.find_of(item.object, item.id_data)
+    return settings_from(entry if entry is not None else setup.Setup(""))
 
 
-def settings_from(values: dict[str, Any]) -> Settings:
-    """The same from stored values."""
+def settings_from(entry: setup.Setup) -> Any:
+    """The same of a setup as it is stored."""
+    method = entry.method if entry.method in {one.name for one in known()} else setup.FIRST_METHOD
+    good = find_method(method).settings()
     try:
-        return Settings().replace(values)
+        return good.replace(entry.settings)
     except BadInput:
-        good = Settings()
-        for name, value in values.items():
+        for name, value in entry.settings.items():
             try:
                 good = good.replace({name: value})
             except BadInput:
@@ -95,23 +98,33 @@ def refresh() -> None:
             passenger_rows.refresh(item)
 
 
+def declared() -> dict[str, Setting]:
+    """The settings of all methods by name. One that two methods share is declared alike."""
+    return {name: one for method in reversed(known()) for name, one in method.settings.all().items()}
+
+
 def label(name: str) -> str:
-    return Settings.find(name).label
+    return declared()[name].label
 
 
 def _shown(item: Any, name: str) -> Any:
-    """The value, or what stands in for it where it is the scene's."""
-    value = getattr(settings_of(item), name)
+    """The value, or what stands in for it where it is the scene's, or where a setup of this method has none."""
+    value = _value(item, name)
     if value is None:
         scene = item.id_data
         return {"frame_end": scene.frame_end, "gravity": tuple(scene.gravity)}.get(name, scene.frame_start)
     return value
 
 
+def _value(item: Any, name: str) -> Any:
+    settings = settings_of(item)
+    return getattr(settings, name) if name in settings.all() else declared()[name].default
+
+
 def _accessors(name: str, choices: list[Any]) -> dict[str, Callable[..., Any]]:
     if choices:
         return {
-            "get": lambda item: choices.index(getattr(settings_of(item), name)),
+            "get": lambda item: choices.index(_value(item, name)),
             "set": lambda item, value: write(item, name, choices[value]),
         }
     return {"get": lambda item: _shown(item, name), "set": lambda item, value: write(item, name, _plain(value))}
@@ -152,7 +165,7 @@ def _use_property(one: Setting) -> Any:
         name=f"Own {one.label}",
         description=one.own,
         options=set(),
-        get=lambda item: getattr(settings_of(item), name) is not None,
+        get=lambda item: _value(item, name) is not None,
         set=lambda item, value: write(item, name, _shown(item, name) if value else None),
     )
 
@@ -162,8 +175,8 @@ def _make_classes() -> tuple[type, type, type]:
     row = passenger_rows.make_class()
     pointer = _props.PointerProperty(type=bpy.types.Object, name="Object", description="The mesh that is enriched")
     annotations = {"object": pointer}
-    annotations |= {name: _property(one) for name, one in Settings.all().items()}
-    annotations |= {f"use_{name}": _use_property(one) for name, one in Settings.all().items() if one.is_optional}
+    annotations |= {name: _property(one) for name, one in declared().items()}
+    annotations |= {f"use_{name}": _use_property(one) for name, one in declared().items() if one.is_optional}
     annotations |= view.make_properties()
     annotations["passengers_list"] = _props.CollectionProperty(
         type=row, name="Passengers", description="Meshes that the body carries along"

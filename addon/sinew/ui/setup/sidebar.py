@@ -10,8 +10,7 @@ import bpy
 from ... import setups
 from ...scene import setup, stack
 from .. import job_operator
-from ..enrich import cage, panel
-from . import properties, state
+from . import methods, parts, properties, state
 
 _props: Any = bpy.props  # the stubs say that its functions return nothing
 _LOOK = 0.5  # seconds between two looks at whether a bake is over
@@ -38,7 +37,7 @@ class SINEW_PT_sidebar(bpy.types.Panel):
     def draw(self: Any, context: Any) -> None:
         layout, scene = self.layout, context.scene
         if not properties.is_fresh(scene):
-            panel.refresh_soon()
+            parts.refresh_soon()
         items = listed(scene)
         if not items:
             layout.operator("sinew.add", icon="ADD")
@@ -47,7 +46,7 @@ class SINEW_PT_sidebar(bpy.types.Panel):
         for item in items:
             self._draw_setup(column, context, item)
         if job_operator.is_running():
-            panel.draw_progress(layout)
+            parts.draw_progress(layout)
             layout.operator("sinew.cancel", icon="CANCEL")
         else:
             layout.operator("sinew.bake_all", icon="PHYSICS")
@@ -60,10 +59,9 @@ class SINEW_PT_sidebar(bpy.types.Panel):
         ob = item.object
         row = column.row(align=True)
         busy = job_operator.is_running(ob.name)
-        kind = "" if busy else cage.state_of(item).kind
-        row.operator(
-            "sinew.select", text=ob.name, icon="SORTTIME" if busy else panel.ICONS[kind], depress=ob == context.object
-        ).name = ob.name
+        kind = "" if busy else methods.state_of(item).kind
+        icon = "SORTTIME" if busy else methods.icon_of(item, kind)
+        row.operator("sinew.select", text=ob.name, icon=icon, depress=ob == context.object).name = ob.name
         modifier = stack.own_modifier(ob)
         if modifier is not None:
             shown = modifier.show_viewport
@@ -82,7 +80,7 @@ class SINEW_OT_select(bpy.types.Operator):
         item = properties.find(context.scene, ob)
         if item is None:
             return "Select the object"
-        return "Is being baked" if job_operator.is_running(values.name) else cage.state_of(item).text
+        return "Is being baked" if job_operator.is_running(values.name) else methods.state_of(item).text
 
     def execute(self: Any, context: Any) -> Any:
         ob = context.scene.objects.get(self.name)
@@ -162,7 +160,7 @@ _begun: list[str] = []  # the last one that it has begun with
 
 def waiting(scene: Any) -> list[str]:
     """Names of the objects whose bake is missing or stale, and that this scene can show."""
-    return [item.object.name for item in listed(scene) if cage.state_of(item).kind != state.BAKED]
+    return [item.object.name for item in listed(scene) if methods.state_of(item).kind != state.BAKED]
 
 
 def _next() -> float | None:

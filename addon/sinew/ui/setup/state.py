@@ -17,7 +17,6 @@ from ...core.bake.report import told
 from ...core.base import disk
 from ...core.base.errors import Error
 from ...core.base.settings import CAGE, RESULT, SIMULATION
-from ...core.methods.enrich.settings import Settings
 from ...scene import fingerprint, playback, setup, stack
 from . import properties
 
@@ -74,6 +73,8 @@ def of(item: Any) -> State:
         return State(LOST, f'The modifier "{stack.MODIFIER_NAME}" is gone: bake again', report, notes)
     if not path.is_file():
         return State(LOST, "The modifier's file is missing: bake again", report, notes)
+    if path.parent.name != entry.bake and path.parent.name in {one.bake for one in setup.all_of(ob, scene)}:
+        return State(STALE, "Another setup of this object plays: Bake plays this one", report, notes)
     settings = properties.settings_of(item)
     span = f"frames {manifest.frame_start} to {manifest.frame_end}"
     if not manifest.complete:
@@ -121,16 +122,17 @@ def _report(manifest: Manifest) -> tuple[tuple[str, ...], tuple[str, ...]]:
         return (), ()  # of another version
 
 
-def _changed_setting(settings: Settings, manifest: Manifest, *belongs: str) -> str:
+def _changed_setting(settings: Any, manifest: Manifest, *belongs: str) -> str:
     for one in settings.differing(manifest.settings):
         if one.belongs in belongs:
             return f"{one.label} has changed"
     return ""
 
 
-def _changed_scene(ob: Any, scene: Any, settings: Settings, entry: setup.Setup) -> str:
-    span, group = setups.frame_range(scene, settings), setups.follow_group(ob, settings)
-    key = (scene.name, ob.name, group, setups.after_group(settings), span)
+def _changed_scene(ob: Any, scene: Any, settings: Any, entry: setup.Setup) -> str:
+    looked_at = setups.reading_of(entry.method).marks(ob, settings)
+    span, groups = setups.frame_range(scene, settings), (looked_at.get("follow"), looked_at.get("after"))
+    key = (scene.name, ob.name, entry.method, groups, span)
     now = time.monotonic()
     known = _fingerprints.get(key)
     if known is None or now - known[0] > _KEPT:

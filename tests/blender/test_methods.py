@@ -1,0 +1,131 @@
+"""A fake method of a few lines in Blender: it bakes, alone and in a group with flesh, and shows its panel."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+import scenes
+import sinew
+from fake_layout import draw
+from inside import baked_samples, save, shown_at
+from panel_use import add_setup, item
+from sinew import setups
+from sinew.core.base.settings import BaseSettings, setting
+from sinew.core.methods.enrich.settings import Settings
+from sinew.scene import setup
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "core"))
+import fake_method  # noqa: E402
+
+FRAMES = 6
+_SHARED = (
+    *("frame_start", "frame_end", "samples", "preroll", "start", "loop", "missing_frames", "rest_frame", "gravity"),
+    *("passengers", "preview_frames", "amount"),
+)
+
+
+def _shared(name: str) -> tuple[str, Any, Any]:
+    field = Settings.__dataclass_fields__[name]
+    return name, field.type, dataclasses.field(default=field.default, metadata=field.metadata)
+
+
+_OWN = ("lag", "float", setting(0.5, "How far it trails", low=0.0, high=1.0, label="Lag"))
+TrailSettings: Any = dataclasses.make_dataclass(
+    "TrailSettings", [*map(_shared, _SHARED), _OWN], bases=(BaseSettings,), frozen=True
+)
+
+
+@pytest.fixture
+def trail() -> Iterator[None]:
+    with fake_method.registered(TrailSettings):
+        sinew.register()
+        try:
+            yield
+        finally:
+            sinew.unregister()
+
+
+@pytest.fixture
+def ball(trail: None, tmp_path: Path) -> Any:
+    scenes.reset_scene()
+    ob = scenes.build_ball(divisions=3, frames=FRAMES)
+    save(tmp_path / "ball.blend")
+    return ob
+
+
+def target() -> Any:
+    return setups.Target(Path(bpy.data.filepath))
+
+
+def test_it_bakes_plays_and_is_checked(ball: Any) -> None:
+    outcome = setups.bake_object("Ball", {}, target(), method="trail")
+    assert outcome.report["method"] == "trail" and "It trails." in outcome.report["warnings"]
+    played = baked_samples(outcome.folder)
+    for frame in range(1, FRAMES + 1):
+        assert np.array_equal(shown_at(ball, frame), played[frame - 1])
+    ball.modifiers["Sinew"].show_viewport = False
+    assert np.abs(shown_at(ball, 3) - played[2]).max() > 0.01
+    ball.modifiers["Sinew"].show_viewport = True
+    (entry,) = setup.load()
+    assert entry.method == "trail" and setups.check_object(entry, target()) is None
+    assert setups.bake_object("Ball", {}, target()).unchanged  # by the method of its setup
+
+
+def test_a_group_of_two_methods_is_baked_by_one_job(ball: Any) -> None:
+    blob = scenes.build_blob(divisions=4, frames=FRAMES)
+    wanted = [setups.Wanted("Ball", {}, "trail"), setups.Wanted("Blob", {"resolution": 5, "substeps": 1})]
+    outcomes = setups.bake_objects(wanted, target())
+    assert [outcome.report["method"] for outcome in outcomes] == ["trail", "enrich"]
+    for ob, outcome in zip((ball, blob), outcomes, strict=True):
+        assert np.array_equal(shown_at(ob, 4), baked_samples(outcome.folder)[3])
+    assert {entry.object_name: entry.method for entry in setup.load()} == {"Ball": "trail", "Blob": "enrich"}
+    alone = setups.bake_object("Blob", {"resolution": 5, "substeps": 1}, setups.Target(target().root / "other.blend"))
+    assert np.array_equal(baked_samples(alone.folder), baked_samples(outcomes[1].folder))
+
+
+def test_its_panel_shows_its_settings_and_bakes(ball: Any) -> None:
+    from sinew.ui.enrich import panel as flesh
+    from sinew.ui.setup import panel
+
+    bpy.context.view_layer.objects.active = ball
+    bpy.ops.sinew.add(method="trail")
+    layout = draw(panel.SINEW_PT_setup)
+    assert {"lag", "amount", "use_gravity"} <= set(layout.properties) and "jiggle" not in layout.properties
+    assert "sinew.bake" in layout.operators
+    assert panel.SINEW_PT_frames.poll(bpy.context) and not flesh.SINEW_PT_follow.poll(bpy.context)
+    item().lag = 0.25
+    (entry,) = setup.load()
+    assert entry.settings == {"lag": 0.25}
+    assert bpy.ops.sinew.bake() == {"FINISHED"}
+    assert any("Baked" in label for label in draw(panel.SINEW_PT_setup).labels)
+    assert any("one trail" in label for label in draw(panel.SINEW_PT_report).labels)
+
+
+def test_an_object_has_several_setups_and_shows_the_chosen_one(ball: Any) -> None:
+    from sinew.ui.setup import panel
+
+    add_setup(ball.name)
+    item().jiggle = 2.0
+    bpy.context.view_layer.objects.active = ball
+    assert draw(panel.SINEW_PT_setup).operators.count("sinew.choose") == 1
+    bpy.ops.sinew.add(method="trail")
+    flesh, trailing = setup.all_of(ball, bpy.context.scene)
+    assert (flesh.method, trailing.method) == ("enrich", "trail") and flesh.settings["jiggle"] == 2.0
+    assert "lag" in draw(panel.SINEW_PT_setup).properties
+    bpy.ops.sinew.choose(id=flesh.id)
+    assert "jiggle" in draw(panel.SINEW_PT_setup).properties
+    assert setup.find_of(ball, bpy.context.scene).id == flesh.id
+    for method in ("trail", "enrich"):
+        outcome = setups.bake_object("Ball", {"resolution": 5} if method == "enrich" else {}, target(), method=method)
+        assert np.array_equal(shown_at(ball, 3), baked_samples(outcome.folder)[2])
+    bakes = {entry.method: entry.bake for entry in setup.all_of(ball, bpy.context.scene)}
+    assert len(set(bakes.values())) == 2 and all(bakes.values())
+    bpy.ops.sinew.remove()
+    assert [entry.method for entry in setup.all_of(ball, bpy.context.scene)] == ["trail"]
