@@ -15,6 +15,8 @@ from sinew import setups
 from sinew.core.base.errors import BadInput
 from sinew.core.methods.enrich.settings import Settings
 from sinew.scene import compat, fingerprint, playback, setup, stack
+from sinew.scene.errors import SceneError
+from sinew.scene.subject import Subject
 
 QUICK = {"resolution": 5, "substeps": 1}
 
@@ -375,3 +377,28 @@ def test_a_safe_frame_or_shape_key_keeps_parts_that_touch_apart(tmp_path: Path) 
     assert setups.try_object(ob.name, {}).welded == ""  # with the settings of its setup
     with pytest.raises(BadInput, match='no shape key "Opn": did you mean "Open"'):
         bake_here(ob, tmp_path, {**welded, "safe_shape_key": "Opn"})
+
+
+def test_every_frame_is_sampled_once_and_a_bad_last_one_is_told_without_a_bake(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scenes.reset_scene()
+    ob = scenes.build_ball(divisions=3, frames=6)
+    looked_at: list[str] = []
+    now = Subject.now
+
+    def counted(self: Any, when: str) -> Any:
+        looked_at.append(when)
+        if when == bad:
+            raise SceneError("The last frame is bad.")
+        return now(self, when)
+
+    monkeypatch.setattr(Subject, "now", counted)
+    bad = "frame 6"
+    with pytest.raises(BadInput, match="last frame is bad"):
+        bake_here(ob, tmp_path, {"resolution": 5, "substeps": 1})
+    assert "Sinew" not in ob.modifiers
+    looked_at.clear()
+    bad = ""
+    bake_here(ob, tmp_path, {"resolution": 5, "substeps": 1})
+    assert [looked_at.count(f"frame {frame}") for frame in range(2, 7)] == [1] * 5

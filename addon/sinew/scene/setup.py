@@ -63,9 +63,10 @@ def new_id() -> str:
     return secrets.token_hex(8)
 
 
-def id_for(file_name: str, object_name: str) -> str:
+def id_for(file_name: str, object_name: str, method: str = FIRST_METHOD) -> str:
     """An id that is the same when a bake of a file without a setup is tried again: it continues where it stopped."""
-    made = hashlib.blake2b(f"{file_name}\0{object_name}".encode(), digest_size=8).hexdigest()
+    parts = [file_name, object_name, *([method] if method != FIRST_METHOD else [])]
+    made = hashlib.blake2b("\0".join(parts).encode(), digest_size=8).hexdigest()
     taken = {setup.id for scene in bpy.data.scenes for setup in load(scene)}
     return new_id() if made in taken else made
 

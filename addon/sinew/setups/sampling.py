@@ -42,7 +42,8 @@ class Sampling:
             scene, ob = setup.current_scene(), find_object(name)
             existing = setup.find_of(ob, scene, method)
             self.method: Method = find(method or (existing.method if existing else DEFAULT_METHOD))
-            self.setup_id = existing.id if existing and existing.id else setup.id_for(target.file_name, name)
+            made_id = setup.id_for(target.file_name, name, self.method.name)
+            self.setup_id = existing.id if existing and existing.id else made_id
             self.settings = self.method.settings().replace(existing.settings if existing else {}).replace(values)
             self.previous = _last_complete(ob, existing, target) if existing else ""
             self._reading = reading_of(self.method.name)
