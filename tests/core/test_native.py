@@ -13,7 +13,7 @@ import pytest
 from bodies import box_tets, sphere
 from sinew.core.base.errors import BadInput, Cancelled
 from sinew.core.base.native import Monitor, module
-from sinew.core.methods.enrich.engine import Enricher
+from sinew.core.methods.enrich.enricher import Enricher
 from sinew.core.methods.enrich.settings import Settings
 
 
