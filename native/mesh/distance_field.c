@@ -6,6 +6,7 @@
 
 #define LAYERS_PER_CHUNK 4
 #define CHUNKS_PER_BATCH 8     /* between two looks at the cancel flag */
+#define PIECES_PER_LOOK 4096 /* at the cancel flag */
 #define SAMPLE_ASIDE 0.01      /* cells */
 #define SAMPLE_SPACING 0.25    /* cells, of the samples that find the touched tets */
 
@@ -127,6 +128,9 @@ SnStatus sn_distance_field_build(SnContext *context, const SnLattice *lattice, c
         sn_parallel_for(left < batch ? left : batch, LAYERS_PER_CHUNK, scatter_layers, &scatter);
     }
     for (size_t piece = 0; piece < soup->count; piece++) {
+        if (piece % PIECES_PER_LOOK == 0) {
+            SN_TRY(sn_context_advance(context, (long)layers));
+        }
         touch_piece(lattice, soup->corners + 9 * piece, field->touched);
     }
 cleanup:

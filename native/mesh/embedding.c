@@ -137,10 +137,12 @@ static SnStatus bind_all(SnContext *context, const SnTetMesh *cage, size_t verte
     SN_TRY_NEW(context, embedding->tets, vertex_count, int32_t);
     SN_TRY_NEW(context, embedding->weights, 4 * vertex_count, double);
     embedding->vertex_count = vertex_count;
+    sn_context_stage(context, "Binding the surface", (long)vertex_count);
+    SN_TRY(sn_context_look(context));
     SN_TRY(sn_tet_mesh_boundary(context, cage, &binding.boundary));
+    SN_TRY(sn_context_look(context));
     SN_TRY(build_tree(context, cage, cage->tet_count, 4, cage->tets, &binding.tets));
     SN_TRY(build_tree(context, cage, binding.boundary.face_count, 3, binding.boundary.faces, &binding.faces));
-    sn_context_stage(context, "Binding the surface", (long)vertex_count);
     for (; binding.first < vertex_count; binding.first += batch) {
         size_t left = vertex_count - binding.first;
         SN_TRY(sn_context_advance(context, (long)binding.first));

@@ -13,6 +13,7 @@
 #define FACE_REACH 0.56        /* cells: no place of a lattice tet is farther from its nearest vertex */
 #define TIE 1e-4               /* cells: the surface halfway between two lattice points must not let the flood through */
 #define POINTS_PER_CHUNK 2048
+#define POINTS_PER_LOOK 65536  /* at the cancel flag */
 
 enum { UNKNOWN = 0, OUTSIDE = 1, FILLED = 2 };
 
@@ -27,6 +28,9 @@ static SnStatus flood_outside(SnContext *context, const SnEnvelope *envelope, co
     SN_TRY_NEW(context, stack, point_count, int32_t);
     for (size_t point = 0; point < point_count; point++) {
         int32_t place[3];
+        if (point % POINTS_PER_LOOK == 0) {
+            SN_TRY(sn_context_look(context));
+        }
         sn_lattice_place(lattice, point, place);
         if (sn_lattice_is_border(lattice, place)) {
             marks[point] = OUTSIDE;
@@ -44,8 +48,11 @@ static SnStatus flood_outside(SnContext *context, const SnEnvelope *envelope, co
             marks[point] = UNKNOWN;
         }
     }
-    while (depth > 0) {
+    for (size_t walked = 0; depth > 0; walked++) {
         size_t point = (size_t)stack[--depth];
+        if (walked % POINTS_PER_LOOK == 0) {
+            SN_TRY(sn_context_look(context));
+        }
         const ptrdiff_t *steps = lattice->neighbours[sn_lattice_kind(lattice, point)];
         for (int direction = 0; direction < SN_LATTICE_DIRECTIONS; direction++) {
             size_t next = (size_t)((ptrdiff_t)point + steps[direction]);
@@ -92,6 +99,7 @@ static SnStatus build_windings(SnContext *context, const SnTriMesh *mesh, SnEnve
         const double *first = corners + 9 * (size_t)patches.starts[patch];
         size_t count = (size_t)(patches.starts[patch + 1] - patches.starts[patch]);
         if (patches.kinds[patch] == SN_PATCH_OPEN && patch_has_room(first, count)) {
+            SN_TRY(sn_context_look(context));
             SN_TRY(sn_winding_build(context, count, first, envelope->windings + envelope->winding_count));
             envelope->winding_count++;
         }
@@ -147,7 +155,6 @@ static SnStatus fill_holes(SnContext *context, const SnEnvelope *envelope, const
     SnStatus status = SN_OK;
     size_t point_count = sn_lattice_point_count(envelope->lattice), batch = 64 * POINTS_PER_CHUNK;
     Vote vote = {envelope, marks, 0};
-    sn_context_stage(context, "Finding inside and outside", (long)point_count);
     for (; vote.first < point_count; vote.first += batch) {
         size_t left = point_count - vote.first;
         SN_TRY(sn_context_advance(context, (long)vote.first));
@@ -198,10 +205,14 @@ static int is_touched_across(const SnLattice *lattice, const SnDistanceField *fi
 
 /* Thin sheets and wires may slip between the lattice points: every touched tet gets a vertex inside, and so does
    every face between two touched tets, so that the body does not come apart there. */
-static void add_thin_parts(const SnEnvelope *envelope, const SnDistanceField *field)
+static SnStatus add_thin_parts(SnContext *context, const SnEnvelope *envelope, const SnDistanceField *field)
 {
+    SnStatus status = SN_OK;
     const SnLattice *lattice = envelope->lattice;
     for (size_t cube = 0; cube < lattice->cube_count; cube++) {
+        if (cube % POINTS_PER_LOOK == 0) {
+            SN_TRY(sn_context_look(context));
+        }
         for (int local = 0; field->touched[cube] >> local; local++) {
             if (!(field->touched[cube] >> local & 1)) {
                 continue;
@@ -219,6 +230,8 @@ static void add_thin_parts(const SnEnvelope *envelope, const SnDistanceField *fi
             }
         }
     }
+cleanup:
+    return status;
 }
 
 SnStatus sn_envelope_build(SnContext *context, const SnTriMesh *mesh, const SnLattice *lattice, const SnSoup *soup,
@@ -227,6 +240,7 @@ SnStatus sn_envelope_build(SnContext *context, const SnTriMesh *mesh, const SnLa
     SnStatus status = SN_OK;
     size_t point_count = sn_lattice_point_count(lattice);
     *envelope = (SnEnvelope){.lattice = lattice, .soup = soup, .offset = offset};
+    sn_context_stage(context, "Finding inside and outside", (long)point_count);
     SN_TRY_NEW(context, envelope->inside, point_count, uint8_t);
     SN_TRY(build_windings(context, mesh, envelope));
     SN_TRY(flood_outside(context, envelope, field, envelope->inside));
@@ -236,7 +250,7 @@ SnStatus sn_envelope_build(SnContext *context, const SnTriMesh *mesh, const SnLa
     for (size_t point = 0; point < point_count; point++) {
         envelope->inside[point] = envelope->inside[point] != OUTSIDE;
     }
-    add_thin_parts(envelope, field);
+    SN_TRY(add_thin_parts(context, envelope, field));
     for (size_t point = 0; point < point_count; point++) {
         envelope->inside_count += envelope->inside[point];
     }

@@ -15,7 +15,8 @@
 #define WINDING_INSIDE 0.5
 #define MOST_PARTED 64     /* crossings of a line whose runs are told apart */
 #define SHEET 0.01         /* of its cage is all that a body without an inside fills */
-#define CROSSINGS_PER_LOOK 4096 /* between two looks at the cancel flag */
+#define PER_LOOK 4096      /* crossings, triangles or tets between two looks at the cancel flag */
+#define STEPS_PER_AXIS 100 /* of progress */
 
 /* Where a line along an axis meets the surface. */
 typedef struct Crossing {
@@ -373,6 +374,9 @@ static SnStatus find_crossings(Fill *fill, int axis)
         size_t count = 0;
         for (size_t patch = 0; patch < fill->patches.patch_count; patch++) {
             for (int32_t t = fill->patches.starts[patch]; t < fill->patches.starts[patch + 1]; t++) {
+                if (t % PER_LOOK == 0) {
+                    SN_TRY(sn_context_look(fill->context));
+                }
                 count += cross_triangle(fill, axis, (int32_t)patch, t, pass ? fill->crossings + count : NULL);
             }
         }
@@ -391,8 +395,8 @@ static SnStatus measure_axis(Fill *fill, int axis)
 {
     SnStatus status = SN_OK;
     size_t looked = 0;
+    SN_TRY(sn_context_advance(fill->context, STEPS_PER_AXIS * axis));
     SN_TRY(find_crossings(fill, axis));
-    sn_context_stage(fill->context, "Weighing the flesh", (long)(3 * fill->crossing_count));
     for (size_t begin = 0, end; begin < fill->crossing_count; begin = end) {
         const Crossing *first = fill->crossings + begin;
         for (end = begin; end < fill->crossing_count && fill->crossings[end].line == first->line &&
@@ -401,8 +405,9 @@ static SnStatus measure_axis(Fill *fill, int axis)
         }
         add_line(fill, axis, end - begin, first);
         if (begin >= looked) {
-            SN_TRY(sn_context_advance(fill->context, (long)((size_t)axis * fill->crossing_count + begin)));
-            looked = begin + CROSSINGS_PER_LOOK;
+            size_t steps = STEPS_PER_AXIS * begin / fill->crossing_count;
+            SN_TRY(sn_context_advance(fill->context, STEPS_PER_AXIS * axis + (long)steps));
+            looked = begin + PER_LOOK;
         }
     }
 cleanup:
@@ -439,11 +444,15 @@ static double share_of(const Found *found)
 
 /* `around`: vertices, zeroed. Thickness is taken from all tets around the corners, so that empty ones have it too, and so is the share
    of a tet that is so small that no line goes through. */
-static void conclude(Fill *fill, Found *around, double *share, double *thickness)
+static SnStatus conclude(Fill *fill, Found *around, double *share, double *thickness)
 {
+    SnStatus status = SN_OK;
     const SnTetMesh *cage = fill->cage;
     double filled = 0.0, total = 0.0, size = sn_tri_mesh_size(fill->mesh);
     for (size_t e = 0; e < cage->tet_count; e++) {
+        if (e % PER_LOOK == 0) {
+            SN_TRY(sn_context_advance(fill->context, 3 * STEPS_PER_AXIS));
+        }
         for (int axis = 0; axis < 3; axis++) {
             fill->tets[e].all += lines_through(fill, (int32_t)e, axis);
             filled += fill->tets[e].length[axis];
@@ -461,6 +470,8 @@ static void conclude(Fill *fill, Found *around, double *share, double *thickness
         thickness[e] = filled > SHEET * total ? thickness_of(&found, size) : size;
         share[e] = filled > SHEET * total ? share_of(fill->tets[e].all > 0.0 ? fill->tets + e : &found) : 1.0;
     }
+cleanup:
+    return status;
 }
 
 static SnStatus build_windings(Fill *fill)
@@ -475,6 +486,7 @@ static SnStatus build_windings(Fill *fill)
     }
     for (size_t patch = 0; patch < patches->patch_count; patch++) {
         if (patches->kinds[patch] == SN_PATCH_OPEN) {
+            SN_TRY(sn_context_look(fill->context));
             SN_TRY(sn_winding_build(fill->context, (size_t)(patches->starts[patch + 1] - patches->starts[patch]),
                                     corners + 9 * (size_t)patches->starts[patch], fill->windings + patch));
         }
@@ -504,6 +516,7 @@ SnStatus sn_fill_measure(SnContext *context, const SnTriMesh *mesh, const SnTetM
     SnStatus status = SN_OK;
     Fill fill = {.context = context, .mesh = mesh, .cage = cage, .embedding = embedding};
     Found *around = NULL;
+    sn_context_stage(context, "Weighing the flesh", 3 * STEPS_PER_AXIS);
     init_lines(&fill);
     SN_TRY(sn_patches_build(context, mesh, &fill.patches));
     SN_TRY(build_windings(&fill));
@@ -511,12 +524,13 @@ SnStatus sn_fill_measure(SnContext *context, const SnTriMesh *mesh, const SnTetM
     SN_TRY_NEW(context, fill.barycentric, 16 * cage->tet_count, double);
     SN_TRY_NEW(context, fill.tets, cage->tet_count, Found);
     SN_TRY_NEW(context, around, cage->vertex_count, Found);
+    SN_TRY(sn_context_look(context));
     SN_TRY(sn_tet_mesh_neighbours(context, cage, fill.neighbours));
     init_coordinates(&fill);
     for (int axis = 0; axis < 3; axis++) {
         SN_TRY(measure_axis(&fill, axis));
     }
-    conclude(&fill, around, share, thickness);
+    SN_TRY(conclude(&fill, around, share, thickness));
 cleanup:
     for (size_t patch = 0; fill.windings != NULL && patch < fill.patches.patch_count; patch++) {
         sn_winding_clear(fill.windings + patch);

@@ -191,9 +191,12 @@ SnStatus sn_patches_build(SnContext *context, const SnTriMesh *mesh, SnPatches *
     for (size_t i = 0; i < mesh->vertex_count; i++) {
         topology.welded[i] = (int32_t)i;
     }
+    SN_TRY(sn_context_look(context));
     SN_TRY(find_twins(context, &topology)); /* for the borders */
+    SN_TRY(sn_context_look(context));
     SN_TRY(weld_vertices(context, mesh, topology.border, topology.welded));
     SN_TRY(find_twins(context, &topology));
+    SN_TRY(sn_context_look(context));
     for (size_t i = 0; i < triangle_count; i++) {
         topology.patches[i] = -1;
     }

@@ -37,6 +37,7 @@
 #define HOLD 0.4       /* cells: a shell holds on to one that it touches where it is nearer than this */
 #define HOLD_BEYOND 0.25 /* cells: one that touches nothing holds on where it is nearest, and this much farther */
 #define SURE 1e-12
+#define PER_LOOK 1024  /* triangles or vertices between two looks at the cancel flag */
 
 static double measure_triangle(const double *corners, double normal[3])
 {
@@ -177,6 +178,9 @@ static SnStatus gather_vertices(SnContext *context, const double *places, SnShel
     for (size_t start = 0; start < shells->vertex_count; start++) {
         int32_t seed = (int32_t)start;
         size_t end = 0;
+        if (start % PER_LOOK == 0) {
+            SN_TRY(sn_context_look(context));
+        }
         if (shells->welded[seed] != seed || owners[seed] >= 0) {
             continue;
         }
@@ -314,8 +318,10 @@ static SnStatus read_surface(SnContext *context, const SnPatches *patches, const
         shells->vertices[i] = shells->welded[shells->vertices[i]];
     }
     SN_TRY(thin_triangles(context, places, shells));
+    SN_TRY(sn_context_look(context));
     sum_vertex_normals(shells);
     SN_TRY(find_labels(context, shells));
+    SN_TRY(sn_context_look(context));
     SN_TRY(build_tree(context, shells));
 cleanup:
     return status;
@@ -578,7 +584,7 @@ static SnStatus search_shells(Search *search, SnShells *shells, Nearest *nearest
     for (size_t i = 0; i < shells->triangle_count; i++) {
         int32_t shell = shells->labels[i];
         size_t first = search->count;
-        if (i % 1024 == 0) {
+        if (i % PER_LOOK == 0) {
             SN_TRY(sn_context_advance(search->context, (long)i));
         }
         if (search->ranks[shell] == 0) {

@@ -7,6 +7,7 @@
 
 /* Pieces larger than this many cells are cut: their boxes would hold mostly points that are far from them. */
 #define LARGEST_PIECE 2.5
+#define TRIANGLES_PER_LOOK 4096 /* at the cancel flag */
 
 static SnStatus add_piece(SnContext *context, SnSoup *soup, const double corners[9])
 {
@@ -75,7 +76,11 @@ SnStatus sn_soup_build(SnContext *context, const SnTriMesh *mesh, const SnLattic
     soup->capacity = mesh->triangle_count + 64;
     SN_TRY_NEW(context, soup->corners, 9 * soup->capacity, double);
     SN_TRY_NEW(context, used, mesh->vertex_count, uint8_t);
+    sn_context_stage(context, "Reading the surface", (long)mesh->triangle_count);
     for (size_t triangle = 0; triangle < mesh->triangle_count; triangle++) {
+        if (triangle % TRIANGLES_PER_LOOK == 0) {
+            SN_TRY(sn_context_advance(context, (long)triangle));
+        }
         for (size_t i = 0; i < 3; i++) {
             size_t vertex = (size_t)mesh->triangles[3 * triangle + i];
             sn_lattice_from_world(lattice, mesh->positions + 3 * vertex, corners + 3 * i);
@@ -91,6 +96,7 @@ SnStatus sn_soup_build(SnContext *context, const SnTriMesh *mesh, const SnLattic
             SN_TRY(add_piece(context, soup, corners));
         }
     }
+    SN_TRY(sn_context_look(context));
     SN_TRY_NEW(context, soup->boxes, 6 * soup->count, double);
     bound_pieces(soup);
     SN_TRY(sn_box_tree_build(context, soup->count, soup->boxes, &soup->tree));

@@ -44,6 +44,7 @@
 #define LOOSE_COPIES 16      /* a group of copies this small is no part of a body: it goes with its neighbours */
 #define TETS_PER_CHUNK 64
 #define CHUNKS_PER_BATCH 16  /* between two looks at the cancel flag */
+#define TETS_PER_LOOK 256    /* or vertices, where one thread works */
 
 /* What the body does in one tet. */
 typedef struct Content {
@@ -313,7 +314,7 @@ static SnStatus connect_copies(Split *split)
     sn_union_find_init(4 * (size_t)split->first[tet_count], split->corners);
     sn_union_find_init((size_t)split->first[tet_count], split->groups);
     for (size_t tet = 0; tet < tet_count; tet++) {
-        if (tet % 1024 == 0) {
+        if (tet % TETS_PER_LOOK == 0) {
             SN_TRY(sn_context_advance(split->context, (long)(tet_count + tet)));
         }
         for (int i = 0; i < 4; i++) {
@@ -385,6 +386,7 @@ static SnStatus find_copies(Split *split, const SnEmbedding *embedding)
         sn_context_init(&worker->context);
         sn_pieces_init(&worker->context, &worker->around.pieces);
     }
+    SN_TRY(sn_context_look(context));
     SN_TRY(sn_tet_mesh_neighbours(context, split->cage, split->neighbours));
     for (size_t i = 0; i < embedding->vertex_count; i++) {
         split->contents[embedding->tets[i]].bound = 1;
@@ -440,7 +442,7 @@ static SnStatus bind_vertices(Split *split, const double *positions, const SnEmb
         size_t tet = (size_t)embedding->tets[i];
         double point[3];
         bound[i] = split->first[tet];
-        if (i % 1024 == 0) {
+        if (i % TETS_PER_LOOK == 0) {
             SN_TRY(sn_context_advance(split->context, (long)(2 * split->cage->tet_count)));
         }
         if (split->contents[tet].copies == 1) {
@@ -473,6 +475,9 @@ static SnStatus join_loose(Split *split, size_t vertex_count, const int32_t *bou
         sizes[sn_union_find_root(split->groups, copy)]++;
     }
     for (size_t tet = 0; tet < split->cage->tet_count; tet++) {
+        if (tet % TETS_PER_LOOK == 0) {
+            SN_TRY(sn_context_look(split->context));
+        }
         for (int32_t copy = split->first[tet]; copy < split->first[tet + 1]; copy++) {
             for (int i = 0; i < 4 && sizes[sn_union_find_root(split->groups, copy)] < LOOSE_COPIES; i++) {
                 int32_t other = split->neighbours[4 * tet + (size_t)i], own = sn_union_find_root(split->groups, copy);

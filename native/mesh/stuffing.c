@@ -337,6 +337,7 @@ SnStatus sn_stuffing_fill(SnContext *context, const SnSurfaceNodes *nodes, SnTet
     fill_with_none(stuffing.point_vertices, point_count);
     fill_with_none(stuffing.cut_vertices, cut_count);
     SN_TRY(stuff_cells(&stuffing));
+    SN_TRY(sn_context_advance(context, nodes->lattice->counts[2]));
     SN_TRY(sn_tet_mesh_init(context, stuffing.vertex_count, stuffing.tet_count, cage));
     for (size_t i = 0; i < stuffing.vertex_count; i++) {
         sn_lattice_to_world(nodes->lattice, stuffing.positions + 3 * i, cage->positions + 3 * i);

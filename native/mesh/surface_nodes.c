@@ -218,6 +218,8 @@ SnStatus sn_surface_nodes_build(SnContext *context, const SnEnvelope *envelope, 
     size_t point_count = sn_lattice_point_count(envelope->lattice), batch = 64 * NODES_PER_CHUNK;
     CutWork work = {envelope, nodes, 0};
     *nodes = (SnSurfaceNodes){.lattice = envelope->lattice};
+    sn_context_stage(context, "Shaping the cage", (long)point_count);
+    SN_TRY(sn_context_look(context));
     SN_TRY_NEW(context, nodes->sides, point_count, uint8_t);
     SN_TRY_NEW(context, nodes->slots, point_count, int32_t);
     for (size_t point = 0; point < point_count; point++) {
@@ -239,6 +241,7 @@ SnStatus sn_surface_nodes_build(SnContext *context, const SnEnvelope *envelope, 
         SN_TRY(sn_context_advance(context, (long)work.first));
         sn_parallel_for(left < batch ? left : batch, NODES_PER_CHUNK, cut_nodes, &work);
     }
+    SN_TRY(sn_context_advance(context, (long)nodes->node_count));
     mirror_cuts(nodes);
     sn_surface_nodes_settle(field, nodes);
 cleanup:

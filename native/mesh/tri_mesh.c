@@ -4,6 +4,8 @@
 #include "mesh/box_tree.h"
 #include "mesh/geometry.h"
 
+#define VERTICES_PER_LOOK 4096 /* at the cancel flag */
+
 /* Beyond this, products of a few coordinates overflow. */
 #define LARGEST_COORDINATE 1e30
 
@@ -86,6 +88,9 @@ static SnStatus loose_areas(SnContext *context, const SnTriMesh *mesh, double la
     }
     SN_TRY(sn_box_tree_build(context, mesh->vertex_count, boxes, &tree));
     for (size_t i = 0; i < mesh->vertex_count; i++) {
+        if (i % VERTICES_PER_LOOK == 0) {
+            SN_TRY(sn_context_look(context));
+        }
         if (areas[i] > 0.0) {
             continue;
         }
