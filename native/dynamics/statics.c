@@ -1,32 +1,147 @@
 #include "dynamics/statics.h"
 
 #include "base/memory.h"
+#include "mesh/union_find.h"
 
 #include <string.h>
 
-SnStatus sn_statics_solve(SnContext *context, const SnWorld *world, const double *loads, const SnStaticsSettings *settings,
-                          double *positions, SnNewtonReport *report)
+/* Marks in `held` (vertices, at the root of each part that stencils join) parts with a fixed, driven or constrained vertex. */
+static void find_held(const SnWorld *world, const SnStage *stage, int32_t *parents, unsigned char *held)
+{
+    const SnRows *rows = &world->constraints.rows;
+    sn_union_find_init(world->vertex_count, parents);
+    for (size_t t = 0; t < world->term_count; t++) {
+        const SnStencils *stencils = &world->terms[t].stencils;
+        size_t corners = (size_t)stencils->corners;
+        for (size_t k = 0; k < stencils->count * corners; k++) {
+            sn_union_find_join(parents, stencils->vertices[k - k % corners], stencils->vertices[k]);
+        }
+    }
+    for (size_t v = 0; v < world->vertex_count; v++) {
+        held[sn_union_find_root(parents, (int32_t)v)] |= world->fixed[v] || stage->drive[v] > 0.0;
+    }
+    for (size_t k = 0; k < (rows->count > 0 ? (size_t)rows->start[rows->count] : 0); k++) {
+        held[sn_union_find_root(parents, rows->points[k])] = 1;
+    }
+}
+
+/* Takes from the loads of each part that nothing holds what would move it as a whole. */
+static SnStatus balance_loads(SnContext *context, const SnWorld *world, const SnStage *stage)
+{
+    SnStatus status = SN_OK;
+    int32_t *parents = NULL;
+    unsigned char *held = NULL;
+    double *sums = NULL; /* vertices x 4: force and mass of a part, at its root */
+    SN_TRY_NEW(context, parents, world->vertex_count, int32_t);
+    SN_TRY_NEW(context, held, world->vertex_count, unsigned char);
+    SN_TRY_NEW(context, sums, 4 * world->vertex_count, double);
+    find_held(world, stage, parents, held);
+    for (size_t v = 0; v < world->vertex_count; v++) {
+        double *sum = sums + 4 * (size_t)sn_union_find_root(parents, (int32_t)v);
+        sum[3] += world->mass[v];
+        for (size_t a = 0; a < 3; a++) {
+            sum[a] += stage->loads[3 * v + a];
+        }
+    }
+    for (size_t v = 0; v < world->vertex_count; v++) {
+        size_t root = (size_t)sn_union_find_root(parents, (int32_t)v);
+        for (size_t a = 0; a < 3 && !held[root] && sums[4 * root + 3] > 0.0; a++) {
+            stage->loads[3 * v + a] -= world->mass[v] / sums[4 * root + 3] * sums[4 * root + a];
+        }
+    }
+cleanup:
+    sn_release(parents);
+    sn_release(held);
+    sn_release(sums);
+    return status;
+}
+
+/* The stage's own arrays; its positions are moved. */
+static SnStatus solve_stage(SnContext *context, const SnWorld *world, const SnStage *stage, const SnStaticsSettings *settings,
+                            double *positions, SnNewtonReport *report)
 {
     SnStatus status = SN_OK;
     SnNewton *newton = NULL;
-    double *zeros = NULL, *targets = NULL;
-    sn_context_stage(context, "Settling", 1);
+    SnTermInput inputs[SN_TERMS_MOST] = {0};
+    double *work = NULL;
     SN_TRY(sn_newton_create(context, world->term_count, world->terms, &world->assembly, &newton));
-    SN_TRY_NEW(context, zeros, world->vertex_count, double);
-    SN_TRY_NEW(context, targets, 3 * world->vertex_count, double);
-    memcpy(targets, positions, 3 * world->vertex_count * sizeof *positions);
+    SN_TRY(sn_newton_constrain(context, newton, &world->constraints));
+    SN_TRY_NEW(context, work, world->constraints.size, double);
+    SN_TRY(balance_loads(context, world, stage));
+    for (size_t k = 0; k < 3 * world->vertex_count; k++) {
+        positions[k] = world->fixed[k / 3] ? stage->pose[k] : positions[k];
+    }
+    sn_constraints_impose(&world->constraints, stage->row_targets, work, positions);
+    for (size_t t = 0; t < world->term_count; t++) {
+        inputs[t].data = stage->inputs[t];
+    }
     SnObjective objective = {
+        .inputs = inputs,
         .scale = 1.0,
-        .diagonal = zeros,
-        .targets = targets,
-        .loads = loads,
+        .diagonal = stage->drive,
+        .targets = stage->pose,
+        .loads = stage->loads,
     };
     SnNewtonSettings rounds = {.max_rounds = settings->max_rounds, .step_tolerance = settings->step_tolerance};
     SN_TRY(sn_newton_minimise(context, newton, &objective, &rounds, positions, report));
 cleanup:
     sn_newton_destroy(newton);
-    sn_release(zeros);
-    sn_release(targets);
+    sn_release(work);
+    return status;
+}
+
+static SnStatus stage_init(SnContext *context, const SnWorld *world, SnStage *stage)
+{
+    SnStatus status = SN_OK;
+    *stage = (SnStage){0};
+    sn_context_stage(context, "Settling", 1);
+    SN_TRY_NEW(context, stage->pose, 3 * world->vertex_count, double);
+    SN_TRY_NEW(context, stage->pose_velocity, 3 * world->vertex_count, double);
+    SN_TRY_NEW(context, stage->drive, world->vertex_count, double);
+    SN_TRY_NEW(context, stage->loads, 3 * world->vertex_count, double);
+    SN_TRY_NEW(context, stage->row_targets, world->constraints.size, double);
+    SN_TRY_NEW(context, stage->row_rates, world->constraints.size, double);
+cleanup:
+    return status;
+}
+
+static void stage_clear(SnStage *stage)
+{
+    sn_release(stage->pose);
+    sn_release(stage->pose_velocity);
+    sn_release(stage->drive);
+    sn_release(stage->loads);
+    sn_release(stage->row_targets);
+    sn_release(stage->row_rates);
+}
+
+SnStatus sn_statics_settle(SnContext *context, const SnWorld *world, const SnDriver *drivers, double fraction,
+                           const SnStaticsSettings *settings, double *positions, SnNewtonReport *report)
+{
+    SnStatus status = SN_OK;
+    SnStage stage;
+    SN_TRY(stage_init(context, world, &stage));
+    for (size_t b = 0; b < world->body_count; b++) {
+        SN_TRY(drivers[b].prepare(context, drivers[b].self, world, world->bodies + b, fraction, &stage));
+    }
+    SN_TRY(solve_stage(context, world, &stage, settings, positions, report));
+cleanup:
+    stage_clear(&stage);
+    return status;
+}
+
+SnStatus sn_statics_solve(SnContext *context, const SnWorld *world, const double *loads, const SnStaticsSettings *settings,
+                          double *positions, SnNewtonReport *report)
+{
+    SnStatus status = SN_OK;
+    SnStage stage;
+    SN_TRY(stage_init(context, world, &stage));
+    memcpy(stage.pose, positions, 3 * world->vertex_count * sizeof *positions);
+    memcpy(stage.loads, loads, 3 * world->vertex_count * sizeof *loads);
+    sn_rows_apply(&world->constraints.rows, positions, stage.row_targets);
+    SN_TRY(solve_stage(context, world, &stage, settings, positions, report));
+cleanup:
+    stage_clear(&stage);
     return status;
 }
 

@@ -1,17 +1,22 @@
-/* Equilibrium without inertia: where a world comes to rest. */
+/* Equilibrium without inertia: where a world comes to rest at one moment of its input. */
 #ifndef SN_DYNAMICS_STATICS_H
 #define SN_DYNAMICS_STATICS_H
 
 #include "dynamics/newton.h"
-#include "dynamics/world.h"
+#include "dynamics/stage.h"
 
 typedef struct SnStaticsSettings {
     int max_rounds;
     double step_tolerance; /* metres */
 } SnStaticsSettings;
 
-/* Moves the free vertices of `positions` (vertices x 3) to the minimum of its energies minus the work of `loads` (vertices x 3, N)
-   that Newton finds from there. Fixed vertices stay. Adds to `report`. */
+/* Where the world comes to rest with its input at `fraction`, as its drivers (one a body) have it there: moves `positions` (vertices x 3)
+   to the minimum of elastic and driving energy minus the work of loads that Newton finds from there. Fixed vertices go to the pose, and
+   rows take their targets. What nothing holds does not fall: loads act on it only as far as they strain it. Adds to `report`. */
+SnStatus sn_statics_settle(SnContext *context, const SnWorld *world, const SnDriver *drivers, double fraction,
+                           const SnStaticsSettings *settings, double *positions, SnNewtonReport *report);
+
+/* The same for loads (vertices x 3, N) alone, with elements as built and fixed vertices where they are. */
 SnStatus sn_statics_solve(SnContext *context, const SnWorld *world, const double *loads, const SnStaticsSettings *settings,
                           double *positions, SnNewtonReport *report);
 

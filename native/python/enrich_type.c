@@ -166,6 +166,30 @@ static PyObject *enrich_advance(PyObject *object, PyObject *arguments)
     return Py_BuildValue("iiinn", report.rounds, report.unconverged, report.fallbacks, (Py_ssize_t)inverted, (Py_ssize_t)repaired);
 }
 
+/* settle(pose, positions, acceleration=None, monitor=None) -> (rounds, converged) */
+static PyObject *enrich_settle(PyObject *object, PyObject *arguments)
+{
+    Enrich *self = (Enrich *)object;
+    Py_ssize_t vertices = (Py_ssize_t)sn_cage_type_mesh(self->cage)->vertex_count;
+    SnArray arrays[] = {{.name = "pose", .kind = 'd', .rows = vertices, .columns = 3},
+                        {.name = "positions", .kind = 'd', .rows = vertices, .columns = 3, .use = SN_ARRAY_WRITE},
+                        {.name = "acceleration", .kind = 'd', .rows = vertices, .columns = 3, .is_optional = 1}};
+    PyObject *monitor = Py_None;
+    SnNewtonReport report = {0};
+    SnContext own, *context;
+    SnStatus status;
+    if (!PyArg_ParseTuple(arguments, "OO|OO:settle", &arrays[0].object, &arrays[1].object, &arrays[2].object, &monitor) ||
+        (context = sn_monitor_context(monitor, &own)) == NULL || sn_arrays_open(SN_COUNT(arrays), arrays) < 0) {
+        return NULL;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    sn_enrich_push(self->enrich, arrays[2].data);
+    status = sn_enrich_settle(context, self->enrich, arrays[0].data, arrays[1].data, &report);
+    Py_END_ALLOW_THREADS
+    sn_arrays_close(SN_COUNT(arrays), arrays);
+    return sn_errors_check(status, context) < 0 ? NULL : Py_BuildValue("ii", report.rounds, report.converged);
+}
+
 /* follow(begin, end): animated weights of the surface vertices for the next interval. */
 static PyObject *enrich_follow(PyObject *object, PyObject *arguments)
 {
@@ -220,6 +244,8 @@ int sn_enrich_type_add(PyObject *module)
         {"advance", enrich_advance, METH_VARARGS,
          "advance(before, begin, end, after, positions, velocities, acceleration=None, monitor=None) -> (rounds, unconverged, fallbacks, inverted, "
          "repaired): one interval, in place."},
+        {"settle", enrich_settle, METH_VARARGS,
+         "settle(pose, positions, acceleration=None, monitor=None) -> (rounds, converged): at rest in a pose that stands still."},
         {"follow", enrich_follow, METH_VARARGS, "follow(begin, end): animated weights of the surface vertices for the next interval."},
         {"cage_weights", enrich_cage_weights, METH_O, "cage_weights(out): the weight of every cage vertex."},
         {"summary", enrich_summary, METH_NOARGS, "Numbers about material, followed vertices and substeps."},

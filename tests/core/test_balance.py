@@ -114,3 +114,23 @@ def test_real_materials_three_cells_thick_swing_the_same_at_twice_the_resolution
         for resolution in (24, 48)
     ]
     assert found[1] == pytest.approx(found[0], rel=0.1)
+
+
+@pytest.mark.parametrize("more", [{}, {"balance": 2.0}, {"keep_pose": 0.5}])
+def test_flesh_settles_where_a_long_simulation_ends(more: dict[str, float]) -> None:
+    vertices, triangles, follow = fading_bar()
+    enricher = Enricher(vertices, triangles, follow, Settings(**{"resolution": 8, "keep_pose": 0.0, **more}))
+    still = enricher.cage.vertices
+    state = State(still.copy(), np.zeros_like(still))
+    for _ in range(120):
+        state, _ = enricher.advance(state, (still, still, still, still))
+    settled = enricher.settle(still)
+    assert np.abs(settled - still).max() > 1e-3 * enricher.size
+    assert np.abs(settled - state.positions).max() < 1e-5 * enricher.size
+
+
+def test_a_body_that_nothing_holds_settles_where_it_is() -> None:
+    vertices, triangles, follow = fading_bar()
+    enricher = Enricher(vertices, triangles, 0.0 * follow, Settings(resolution=6, keep_pose=0.0))
+    still = enricher.cage.vertices
+    assert np.abs(enricher.settle(still) - still).max() < 1e-3 * enricher.size

@@ -115,6 +115,7 @@ def calls() -> dict[str, Callable[[Any], Any]]:
         "advance": lambda monitor: simulation.advance(
             None, still, still, None, still.copy(), np.zeros_like(still), None, monitor
         ),
+        "rest": lambda monitor: simulation.settle(still, still.copy(), None, monitor),
         "tuning": lambda monitor: enrich({}, {}, monitor),
         "settle": lambda monitor: world.settle(vertices.copy(), 1e-9, 50, monitor),
         "frequencies": lambda monitor: world.frequencies(np.empty(6), monitor),
@@ -122,7 +123,7 @@ def calls() -> dict[str, Callable[[Any], Any]]:
     }
 
 
-@pytest.mark.parametrize("name", ["fit", "pair", "advance", "tuning", "settle", "frequencies", "step"])
+@pytest.mark.parametrize("name", ["fit", "pair", "advance", "rest", "tuning", "settle", "frequencies", "step"])
 def test_every_long_call_can_be_cancelled_and_called_again(name: str) -> None:
     call = calls()[name]
     monitor = Monitor()

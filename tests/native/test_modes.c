@@ -87,10 +87,37 @@ static void hanging_bar_rests_in_equilibrium(void)
     scene_clear(&scene);
 }
 
+/* A body that nothing holds does not fall: its centre stays, and its weight strains nothing. */
+static void what_nothing_holds_does_not_fall(void)
+{
+    SnContext context;
+    SnNewtonReport report = {0};
+    sn_context_init(&context);
+    Scene scene = scene_bar(&context, 6, 0, 1e5, &sn_energy_neo_hookean);
+    double *x = scene_copy(&context, scene.mesh.positions, scene.n), *loads = SN_NEW(&context, scene.n, double);
+    SnStaticsSettings settings = {.max_rounds = 50, .step_tolerance = 1e-10};
+    sn_statics_weight(&scene.world, (const double[3]){0.0, 0.0, -9.81}, loads);
+    CHECK(sn_statics_solve(&context, &scene.world, loads, &settings, x, &report) == SN_OK);
+    CHECK(scene_distance(x, scene.mesh.positions, scene.n) < 1e-9);
+    loads[0] -= 20.0; /* a pull at one corner and what answers it everywhere: it is strained, and stays */
+    double centre[3] = {0}, before[3] = {0};
+    CHECK(sn_statics_solve(&context, &scene.world, loads, &settings, x, &report) == SN_OK);
+    for (size_t k = 0; k < scene.n; k++) {
+        centre[k % 3] += scene.mass[k / 3] * x[k];
+        before[k % 3] += scene.mass[k / 3] * scene.mesh.positions[k];
+    }
+    CHECK(scene_distance(x, scene.mesh.positions, scene.n) > 1e-4);
+    CHECK(scene_distance(centre, before, 3) < 1e-3);
+    sn_release(x);
+    sn_release(loads);
+    scene_clear(&scene);
+}
+
 int main(void)
 {
     modes_solve_their_equation();
     element_blocks_add_up_to_the_stiffness();
     hanging_bar_rests_in_equilibrium();
+    what_nothing_holds_does_not_fall();
     return CHECK_RESULT();
 }

@@ -1,6 +1,7 @@
 #include "method/enrich/enrich.h"
 
 #include "base/memory.h"
+#include "dynamics/statics.h"
 #include "dynamics/weights.h"
 #include "math/mat3.h"
 #include "method/enrich/average_mode.h"
@@ -19,6 +20,8 @@
 #define EVEN_ROUNDS 80
 #define EVEN_STEP 0.7
 #define ROUNDS_PER_RING 10
+#define SETTLE_ROUNDS 300
+#define SETTLE_TOLERANCE 0.01 /* of that of a step: it is found once, and what is off swings for long */
 #define UNTANGLE_ROUNDS 40
 #define UNTANGLE_KEEP 0.7
 
@@ -502,6 +505,34 @@ static void impose_rows(SnEnrich *enrich, const double *input, double *values)
 {
     sn_rows_apply(&enrich->world.constraints.rows, input, enrich->row_targets);
     sn_constraints_impose(&enrich->world.constraints, enrich->row_targets, enrich->row_work, values);
+}
+
+SnStatus sn_enrich_settle(SnContext *context, SnEnrich *enrich, const double *pose, double *positions, SnNewtonReport *report)
+{
+    SnStatus status = SN_OK;
+    size_t count = 3 * enrich->world.vertex_count;
+    SnInputCurve curve = {enrich->world.vertex_count, NULL, pose, pose, NULL, enrich->settings.interval};
+    double tolerance = SETTLE_TOLERANCE * enrich->settings.tolerance * enrich->settings.size;
+    SnStaticsSettings settings = {.max_rounds = SETTLE_ROUNDS, .step_tolerance = tolerance};
+    SnDriver driver = sn_input_driver(&enrich->driver);
+    SnState still = {.positions = positions};
+    enrich->driver.curve = &curve;
+    if (enrich->settings.animated) {
+        set_drive(enrich, 0.0);
+    }
+    SN_TRY_NEW(context, still.velocities, count, double);
+    SN_TRY(sn_statics_settle(context, &enrich->world, &driver, 0.0, &settings, positions, report));
+    for (size_t k = 0; k < count; k++) {
+        positions[k] = enrich->settings.animated && enrich->held_begin[k / 3] ? pose[k] : positions[k];
+    }
+    memset(enrich->pose_velocity, 0, count * sizeof *enrich->pose_velocity);
+    if (untangle(enrich, pose, enrich->pose_velocity, &still) > 0) {
+        impose_rows(enrich, pose, positions);
+    }
+cleanup:
+    enrich->driver.curve = NULL;
+    sn_release(still.velocities);
+    return status;
 }
 
 SnStatus sn_enrich_advance(SnContext *context, SnEnrich *enrich, const SnInputCurve *curve, SnState *state, SnStepReport *report,

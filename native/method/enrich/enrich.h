@@ -80,6 +80,10 @@ SnStatus sn_enrich_follow(SnContext *context, SnEnrich *enrich, const double *be
 const double *sn_enrich_cage_weights(const SnEnrich *enrich);
 const SnWorld *sn_enrich_world(const SnEnrich *enrich);
 
+/* Moves `positions` (cage vertices x 3) from a start to where the flesh comes to rest in a pose (cage vertices x 3) that stands still, under
+   gravity and the push. Of animated weights those at the begin of the interval count. */
+SnStatus sn_enrich_settle(SnContext *context, SnEnrich *enrich, const double *pose, double *positions, SnNewtonReport *report);
+
 /* Advances the state by one interval of the curve, in substeps. A tet that comes out inside out although its fitted shape is sound
    is drawn back towards that shape; `repaired` counts those. */
 SnStatus sn_enrich_advance(SnContext *context, SnEnrich *enrich, const SnInputCurve *curve, SnState *state, SnStepReport *report,

@@ -131,18 +131,12 @@ def close_cycle(
 
 
 def settle(enricher: Any, fitted: Fitted, outer: Outer, go_on: Callable[[], bool]) -> Beginning:
-    """Holds the first pose until the flesh has come to rest in it, then moves on with the input."""
+    """At rest in the first pose, and from there on moving with the input."""
     pose = fitted(0)
-    state = enricher.begin(pose, pose)
-    for _ in range(int(np.ceil(3.0 * enricher.settings.settle / enricher.interval)) + 1):
-        if not go_on():
-            break
-        before = state.positions
-        state, _step = enricher.advance(state, (pose, pose, pose, pose), outer)
-        if np.abs(state.positions - before).max() < 1e-5 * enricher.size:
-            break
-    moving = enricher.begin(pose, fitted(1)).velocities
-    return Beginning(type(state)(state.positions, moving))
+    moving = enricher.begin(pose, fitted(1))
+    if not go_on():
+        return Beginning(moving)
+    return Beginning(type(moving)(enricher.settle(pose, outer), moving.velocities))
 
 
 def lead(enricher: Any, fitted: Fitted, outer: Outer, count: int, go_on: Callable[[], bool]) -> Beginning:

@@ -39,6 +39,7 @@ _CUT = 0.35
 # In artist's units gravity acts as on a body of this size, metres, so that a tiny character and a huge one sag alike;
 # real materials feel it as it is. Force fields are made for their scene and stay as they are.
 _REFERENCE_SIZE = 2.0
+_FIELD_ROUNDS = 4  # of settling under force fields, which change with the place
 
 
 @dataclass(frozen=True)
@@ -210,10 +211,7 @@ class Enricher:
         positions, velocities = np.array(state.positions), np.array(state.velocities)
         if outer.follow is not None:
             self._simulation.follow(*(np.ascontiguousarray(weights, np.float64) for weights in outer.follow))
-        push = None
-        if outer.fields is not None:
-            rows, rows_next = outer.fields
-            push = self.settings.fields * push_of(rows, rows_next, positions, velocities, self.interval)
+        push = self._push(outer, positions, velocities)
         rounds, unconverged, fallbacks, inverted, repaired = self._simulation.advance(
             before, begin, end, after, positions, velocities, push, self._monitor
         )
@@ -226,6 +224,25 @@ class Enricher:
             repaired=repaired,
         )
         return State(positions, velocities), step
+
+    def settle(self, pose: Floats, outer: Outer = NOTHING) -> Floats:
+        """The cage (n, 3) at rest in a pose (n, 3) that stands still."""
+        positions, still = np.array(pose), np.zeros_like(pose)
+        if self._simulation is None:
+            return positions
+        if outer.follow is not None:
+            self._simulation.follow(*(np.ascontiguousarray(weights, np.float64) for weights in outer.follow))
+        pose = np.ascontiguousarray(pose)
+        for _ in range(1 if outer.fields is None else _FIELD_ROUNDS):
+            self._simulation.settle(pose, positions, self._push(outer, positions, still), self._monitor)
+        return positions
+
+    def _push(self, outer: Outer, positions: Floats, velocities: Floats) -> Floats | None:
+        """The acceleration (n, 3) of force fields."""
+        if outer.fields is None:
+            return None
+        rows, rows_next = outer.fields
+        return self.settings.fields * push_of(rows, rows_next, positions, velocities, self.interval)
 
     def surface(self, fitted: Floats, simulated: Floats, sampled: Any, amount: float = 1.0) -> Floats:
         """The surface (t, 3) of a simulated cage, with the detail of the input frame `sampled` (t, 3)."""
