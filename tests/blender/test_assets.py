@@ -16,8 +16,7 @@ from sinew.scene.sampler import Sampler
 
 pytestmark = [
     pytest.mark.skipif(not assets.available(), reason=f"the models are not in {assets.FOLDER}"),
-    # What is looked at here does not depend on Blender's version.
-    pytest.mark.skipif(bpy.app.version[:2] != (4, 5), reason="one Blender is enough"),
+    pytest.mark.once,
 ]
 
 

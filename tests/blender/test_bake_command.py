@@ -210,6 +210,7 @@ def test_check_notices_what_has_changed(copy: Path, change: Any) -> None:
     assert len(problems) == 1 and problems[0], change
 
 
+@pytest.mark.once
 def test_check_fails_on_missing_and_damaged_bakes(copy: Path) -> None:
     (bake,) = (copy.parent / "sinew").iterdir()
     whole = (bake / "result.pc2").read_bytes()
@@ -226,6 +227,7 @@ def test_check_fails_on_missing_and_damaged_bakes(copy: Path) -> None:
     assert result.returncode == 1 and "missing" in result.stdout
 
 
+@pytest.mark.once
 def test_a_version_up_keeps_its_bake_when_the_older_version_is_baked_again(copy: Path) -> None:
     later = copy.with_name("later.blend")
     shutil.copy(copy, later)
@@ -235,6 +237,7 @@ def test_a_version_up_keeps_its_bake_when_the_older_version_is_baked_again(copy:
     assert run("check", copy).returncode == 0
 
 
+@pytest.mark.once
 def test_an_unchanged_file_keeps_its_bake_and_a_changed_one_switches(copy: Path) -> None:
     (first,) = os.listdir(copy.parent / "sinew")
     result = run("bake", copy, "--object", "Arm")
@@ -273,6 +276,7 @@ def test_a_keyframed_amount_fades_from_the_input_to_the_full_result_without_a_ne
     assert np.allclose(shape, given, atol=1e-6) and np.abs(full[5] - given).max() > 1e-3
 
 
+@pytest.mark.once
 def test_out_leaves_the_file_untouched_and_owns_a_bake_beside_it(copy: Path, tmp_path: Path) -> None:
     before, folders = copy.read_bytes(), os.listdir(copy.parent / "sinew")
     other = tmp_path / "other" / "out.blend"
@@ -287,6 +291,7 @@ def test_out_leaves_the_file_untouched_and_owns_a_bake_beside_it(copy: Path, tmp
     assert np.array_equal(shown_at(ob, 5), cache(other.parent)[4])
 
 
+@pytest.mark.once
 def test_a_failed_bake_leaves_the_file_and_its_bake(copy: Path) -> None:
     before, folders = copy.read_bytes(), sorted(os.listdir(copy.parent))
     for arguments, words in (
@@ -331,6 +336,7 @@ def long_shot(tmp_path: Path) -> Path:
     return save(tmp_path / "arm.blend")
 
 
+@pytest.mark.once
 def test_a_killed_bake_loses_no_frame_and_ends_with_the_same_bits(long_shot: Path, tmp_path: Path) -> None:
     whole = tmp_path / "whole"
     whole.mkdir()
@@ -352,6 +358,7 @@ def test_a_killed_bake_loses_no_frame_and_ends_with_the_same_bits(long_shot: Pat
     assert run("check", long_shot).returncode == 0
 
 
+@pytest.mark.once
 def test_ctrl_c_keeps_finished_frames_and_the_file(long_shot: Path, tmp_path: Path) -> None:
     before = long_shot.read_bytes()
     process = start(long_shot)
@@ -379,6 +386,7 @@ def test_ctrl_c_while_the_cage_is_built_ends_soon_and_in_order(long_shot: Path, 
     assert long_shot.read_bytes() == before and not (tmp_path / "sinew").exists()
 
 
+@pytest.mark.once
 def test_two_samples_a_frame_play_on_half_frames(tmp_path: Path) -> None:
     scenes.reset_scene()
     ob = scenes.build_two_bone_arm(frames=6)

@@ -35,6 +35,7 @@ def lines_now(item: Any) -> list[str]:
     return forecast.lines_of(item)
 
 
+@pytest.mark.once
 @pytest.mark.skipif(not assets.available(), reason="the example models are not at hand")
 @pytest.mark.parametrize("key", ["trex", "cow", "slime", "snake", "fox", "cesium_man", "jumping_man"])
 def test_tets_of_the_example_models_are_foretold_within_15_percent(key: str) -> None:

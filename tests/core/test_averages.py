@@ -18,6 +18,8 @@ from sinew.core.paint.averages import average_regions
 from sinew.core.paint.regions import Regions
 from sinew.core.paint.weights import spread_over_cage
 
+pytestmark = pytest.mark.once
+
 Floats = npt.NDArray[np.float64]
 
 

@@ -11,6 +11,8 @@ from bodies import box_surface
 from sinew.core.methods.enrich.enricher import Enricher, State
 from sinew.core.methods.enrich.settings import Settings
 
+pytestmark = pytest.mark.once
+
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]
 

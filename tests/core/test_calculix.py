@@ -14,7 +14,10 @@ from sinew.core.cage.cage import build_cage
 
 calculix = pytest.importorskip("calculix", reason="scipy is not here")
 Floats = npt.NDArray[np.float64]
-pytestmark = pytest.mark.skipif(not calculix.AVAILABLE, reason="CalculiX is not here: apt-get install calculix-ccx")
+pytestmark = [
+    pytest.mark.once,
+    pytest.mark.skipif(not calculix.AVAILABLE, reason="CalculiX is not here: apt-get install calculix-ccx"),
+]
 
 
 def bar(cells: tuple[int, int, int]):

@@ -11,6 +11,8 @@ from sinew.core.base.native import module
 from sinew.core.methods.enrich.enricher import Enricher, State
 from sinew.core.methods.enrich.settings import Settings
 
+pytestmark = pytest.mark.once
+
 Floats = npt.NDArray[np.float64]
 
 # One tet with three held corners is a spring with a mass: along x its shape function has the gradient 1.

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 import shots
 from bodies import box_surface, rod, rotation, sphere
 from sinew.core.bake import run
@@ -16,6 +17,8 @@ from sinew.core.methods.enrich.enricher import Enricher
 from sinew.core.methods.enrich.seam import Seam
 from sinew.core.methods.enrich.settings import Settings
 from sinew.core.paint.parts import Parts, loose_shells, make_parts
+
+pytestmark = pytest.mark.once
 
 REST, TRIANGLES = box_surface((16, 4, 4), (1.0, 0.25, 0.25))
 NO_RIGID = np.full(len(REST), -1, np.int32)

@@ -15,6 +15,8 @@ from sinew.core.geometry.surface import areas_and_size
 from sinew.core.methods.enrich.enricher import Enricher
 from sinew.core.methods.enrich.settings import Settings
 
+pytestmark = pytest.mark.once
+
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]
 

@@ -12,6 +12,8 @@ import pytest
 from bodies import box_tets, rotation
 from sinew.core.base.native import module
 
+pytestmark = pytest.mark.once
+
 Floats = npt.NDArray[np.float64]
 REFERENCE = Path(__file__).resolve().parents[3] / "shared" / "assets" / "fem_reference"
 needs_reference = pytest.mark.skipif(not REFERENCE.is_dir(), reason="../shared/assets/fem_reference is not here")

@@ -12,6 +12,8 @@ from sinew.core.methods.enrich.enricher import Enricher, State, enrich
 from sinew.core.methods.enrich.settings import Settings
 from sinew.core.paint.regions import Regions
 
+pytestmark = pytest.mark.once
+
 Floats = npt.NDArray[np.float64]
 
 

@@ -9,6 +9,8 @@ from sinew.core.cage.cage import build_cage
 from sinew.core.methods.enrich import estimate
 from sinew.core.methods.enrich.settings import Settings
 
+pytestmark = pytest.mark.once
+
 
 def ball(count: int) -> tuple[np.ndarray, np.ndarray]:
     vertices, triangles = box_surface((count, count, count), (2.0, 2.0, 2.0))

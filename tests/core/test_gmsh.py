@@ -20,6 +20,8 @@ from sinew.core.cage.cage import Cage
 from sinew.core.cage.gmsh import LEAST_ANGLE, process, quality, skin
 from sinew.core.cage.gmsh import tets as measures
 
+pytestmark = pytest.mark.once
+
 ROOT = Path(__file__).resolve().parents[2]
 RESOLUTION = 16
 

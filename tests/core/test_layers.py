@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.once
+
 ROOT = Path(__file__).resolve().parents[2]
 LAYERS = ["base", "math", "mesh", "energy", "contact", "dynamics", "method", "python"]
 

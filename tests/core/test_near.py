@@ -10,6 +10,8 @@ from sinew.core.geometry.connected import connected_pieces
 from sinew.core.methods.enrich.enricher import Enricher
 from sinew.core.methods.enrich.settings import Settings
 
+pytestmark = pytest.mark.once
+
 
 def components(cage: Cage) -> np.ndarray:
     """(n,) the connected piece of every cage vertex."""

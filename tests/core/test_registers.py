@@ -15,6 +15,8 @@ from typing import NamedTuple
 
 import pytest
 
+pytestmark = pytest.mark.once
+
 PACKAGE = Path(__file__).resolve().parents[2] / "addon" / "sinew"
 INSTRUCTIONS = ("baseline", "v2", "v3", "v4")
 VECTOR = re.compile(r"\b[xyz]mm\d+")

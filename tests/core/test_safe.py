@@ -22,6 +22,8 @@ from sinew.core.cage.welds import find_welds
 from sinew.core.methods.enrich.enricher import Enricher
 from sinew.core.methods.enrich.settings import Settings
 
+pytestmark = pytest.mark.once
+
 Body = tuple[near_meshes.Posed, np.ndarray]
 
 

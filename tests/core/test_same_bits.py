@@ -20,6 +20,8 @@ import pytest
 from sinew.core.base.native import available
 from small_bake import digest
 
+pytestmark = pytest.mark.once
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 COMMITTED = HERE.parent / "data" / "same_bits.json"

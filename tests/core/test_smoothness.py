@@ -10,6 +10,8 @@ from jumps import border_and_inside
 from sinew.core.methods.enrich.enricher import Enricher
 from sinew.core.methods.enrich.settings import Settings
 
+pytestmark = pytest.mark.once
+
 Floats = npt.NDArray[np.float64]
 
 

@@ -18,6 +18,8 @@ from sinew.core.cage.welds import Labels, find_welds, look_at_rest, name_parts
 from sinew.core.methods.enrich import trial
 from sinew.core.methods.enrich.settings import Settings
 
+pytestmark = pytest.mark.once
+
 
 def leg_labels(count: int) -> Labels:
     """The tube of the crossed legs: one leg is its first half."""
