@@ -38,11 +38,11 @@ def bake(frames: Sequence[Any], **settings: Any) -> Any:
     import tempfile
 
     from sinew.core.bake import run as baking
-    from sinew.core.bake.missing import bridge
+    from sinew.core.bake.missing import bridge, parse_frames
     from sinew.core.bake.shot import Sample, Shot
     from sinew.core.bake.store import Store
     from sinew.core.methods.enrich import METHOD
-    from sinew.core.methods.enrich.settings import Settings, parse_frames
+    from sinew.core.methods.enrich.settings import Settings
 
     rest, triangles, follow = bar()
     chosen = Settings().replace({"resolution": 10, "jiggle": 2.0, "settle": 1.5, **settings})

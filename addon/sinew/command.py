@@ -21,8 +21,8 @@ from .core.bake.method import find, known
 from .core.bake.report import lines
 from .core.base import disk
 from .core.base.errors import BadInput, Cancelled, Error, StoreError
+from .core.base.settings import Setting
 from .core.methods import presets
-from .core.methods.enrich.settings import Settings
 
 EXIT_ERROR = 1
 EXIT_CANCELLED = 130
@@ -84,7 +84,7 @@ def _run(options: argparse.Namespace) -> int:
 
 def _parser(open_file: str | None = None) -> argparse.ArgumentParser:
     """The command line's grammar; without a file's name where one is open."""
-    keys = "\n".join(f"  {one.line}" for one in Settings.all().values())
+    keys = "\n".join(f"  {one.line}" for one in _all_settings())
     names = "\n".join(f"  {name}: {preset.description}" for name, preset in presets.load_all().items())
     parser = argparse.ArgumentParser(
         prog="python -m sinew" if open_file is None else "blender -b FILE.blend --command sinew",
@@ -140,6 +140,12 @@ def _parser(open_file: str | None = None) -> argparse.ArgumentParser:
             help="run the file's scripts and scripted drivers; only if you trust it",
         )
     return parser
+
+
+def _all_settings() -> list[Setting]:
+    """Those of all methods, each once."""
+    found = {name: one for method in reversed(known()) for name, one in method.settings.all().items()}
+    return list(found.values())
 
 
 def _bake(options: argparse.Namespace) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from bodies import box_surface, rotation
+from sinew.core.bake.report import duration_text
 from sinew.core.cage.cage import build_cage
 from sinew.core.methods.enrich import estimate
 from sinew.core.methods.enrich.settings import Settings
@@ -102,7 +103,7 @@ def test_reports_that_tell_nothing_are_passed_over(broken: dict) -> None:
     [(0.2, "1 s"), (43.4, "43 s"), (101, "1 min 40 s"), (120, "2 min"), (1234, "21 min"), (5000, "1 h 23 min")],
 )
 def test_durations_are_said_as_people_say_them(amount: float, text: str) -> None:
-    assert estimate.duration_text(amount) == text
+    assert duration_text(amount) == text
 
 
 @pytest.mark.parametrize(("count", "shown"), [(7, 7), (99, 99), (16703, 17000), (104999, 100000)])

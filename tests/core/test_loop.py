@@ -12,12 +12,12 @@ import shots
 from bodies import box_surface
 from sinew.core.bake import run
 from sinew.core.bake.approach import Approach
-from sinew.core.bake.missing import bridge
+from sinew.core.bake.missing import bridge, parse_frames
 from sinew.core.bake.shot import Carried, Sample, Shot
 from sinew.core.bake.store import Store
 from sinew.core.base.errors import BadInput, Cancelled
 from sinew.core.methods.enrich.enricher import Enricher
-from sinew.core.methods.enrich.settings import Settings, parse_frames
+from sinew.core.methods.enrich.settings import Settings
 
 REST, TRIANGLES = box_surface((10, 3, 3), (1.0, 0.2, 0.2))
 PERIOD = 16

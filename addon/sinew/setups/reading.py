@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..core.bake.fields import no_fields
-from ..core.methods.enrich.settings import parse_frames
+from ..core.bake.missing import parse_frames
 from ..scene.sampler import Rest, Sampler
 from ..scene.steps import Steps
 

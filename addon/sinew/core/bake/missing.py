@@ -8,9 +8,29 @@ from typing import Any
 
 import numpy as np
 
+from ..base.errors import BadInput
 from ..geometry.between import Between
 from ..geometry.turns import Cubic, TurnCurve, nearest_rotation
 from .shot import Carried, Sample
+
+
+def parse_frames(text: str) -> frozenset[int]:
+    """Frames written as 12, 15-18; a sentence where they are not."""
+    found: set[int] = set()
+    for part in text.replace(";", ",").split(","):
+        first, dash, last = part.strip().lstrip("-").partition("-")
+        sign = -1 if part.strip().startswith("-") else 1
+        if not part.strip():
+            continue
+        try:
+            begin = sign * int(first)
+            end = int(last) if dash else begin
+        except ValueError:
+            raise BadInput(f'"{part.strip()}" names no frames: write missing frames as 12, 15-18.') from None
+        if end < begin or end - begin > 100_000:
+            raise BadInput(f'"{part.strip()}" is no range of frames: write missing frames as 12, 15-18.')
+        found.update(range(begin, end + 1))
+    return frozenset(found)
 
 
 def bridge(source: Iterable[Sample], count: int) -> Iterator[Sample]:

@@ -69,6 +69,19 @@ def frames_text(count: int) -> str:
     return f"{count} frame" if count == 1 else f"{count} frames"
 
 
+def duration_text(amount: float) -> str:
+    """Seconds as a person says them."""
+    if amount < 60:
+        return f"{max(1, round(amount))} s"
+    if amount < 600:
+        minutes, rest = divmod(round(amount / 5) * 5, 60)
+        return f"{minutes} min {rest:02d} s" if rest else f"{minutes} min"
+    if amount < 3570:
+        return f"{round(amount / 60)} min"
+    hours, rest = divmod(round(amount / 60), 60)
+    return f"{hours} h {rest:02d} min"
+
+
 def shown_numbers(shot: Shot, store: Store, size: float) -> dict[str, Any]:
     """What of a report depends on what is shown of the simulation, and not on the simulation alone."""
     marks = numbers_of(store)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ... import setups
-from ...core.bake.report import frames_text
+from ...core.bake.report import duration_text, frames_text
 from ...core.methods.enrich import estimate
 from ...scene import shape
 from ..background import results
@@ -56,7 +56,7 @@ def lines_of(item: Any) -> list[str]:
     shown = f"{tets:,} tets" if is_counted else f"About {estimate.round_to_two_digits(tets):,} tets"
     rate = scene.render.fps / scene.render.fps_base * settings.samples
     seconds = _speed_of(item).seconds(tets, growth.vertices, samples, settings, rate)
-    return [shown, f"About {estimate.duration_text(seconds)} for {frames_text(frames)}"]
+    return [shown, f"About {duration_text(seconds)} for {frames_text(frames)}"]
 
 
 def _speed_of(item: Any) -> estimate.Speed:

@@ -10,9 +10,8 @@ import bpy
 
 from ... import setups
 from ...core.bake.job import Job
-from ...core.bake.report import frames_text
+from ...core.bake.report import duration_text, frames_text
 from ...core.bake.shot import Sample
-from ...core.methods.enrich.estimate import duration_text
 from ...scene import file, setup, stack
 from ...scene.objects import why_not
 from .. import job_operator

@@ -123,16 +123,3 @@ def round_to_two_digits(count: int) -> int:
     """16,703 as 17,000."""
     digits = max(0, len(str(count)) - 2)
     return int(round(count, -digits))
-
-
-def duration_text(amount: float) -> str:
-    """Seconds as a person says them."""
-    if amount < 60:
-        return f"{max(1, round(amount))} s"
-    if amount < 600:
-        minutes, rest = divmod(round(amount / 5) * 5, 60)
-        return f"{minutes} min {rest:02d} s" if rest else f"{minutes} min"
-    if amount < 3570:
-        return f"{round(amount / 60)} min"
-    hours, rest = divmod(round(amount / 60), 60)
-    return f"{hours} h {rest:02d} min"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ...bake.missing import parse_frames
 from ...base.errors import BadInput
 from ...base.settings import CAGE, DATA, RANGE, RESULT, BaseSettings, setting
 
@@ -420,22 +421,3 @@ class Settings(BaseSettings):
                 f"The frame range {self.frame_start} to {self.frame_end} is empty: set Frame End to "
                 f"{self.frame_start} or later."
             )
-
-
-def parse_frames(text: str) -> frozenset[int]:
-    """Frames written as 12, 15-18; a sentence where they are not."""
-    found: set[int] = set()
-    for part in text.replace(";", ",").split(","):
-        first, dash, last = part.strip().lstrip("-").partition("-")
-        sign = -1 if part.strip().startswith("-") else 1
-        if not part.strip():
-            continue
-        try:
-            begin = sign * int(first)
-            end = int(last) if dash else begin
-        except ValueError:
-            raise BadInput(f'"{part.strip()}" names no frames: write missing frames as 12, 15-18.') from None
-        if end < begin or end - begin > 100_000:
-            raise BadInput(f'"{part.strip()}" is no range of frames: write missing frames as 12, 15-18.')
-        found.update(range(begin, end + 1))
-    return frozenset(found)
