@@ -60,6 +60,7 @@ class FakeEnricher:
         self.size = float(np.ptp(rest, axis=0).max())
         self.follow = follow
         self.rate = frame_rate
+        self.monitor = monitor
 
     def fit(self, surface: Any, guess: Any = None, before: Any = None, ahead: int = 1) -> Any:
         FakeEnricher.fits += 1

@@ -126,3 +126,21 @@ def test_an_error_in_the_thread_is_raised_by_the_one_who_asks(tmp_path: Path) ->
     assert job.wait(20.0)
     with pytest.raises(BadInput, match="number of vertices"):
         job.result()
+
+
+def test_a_frame_that_takes_long_ends_in_its_middle(tmp_path: Path, engine, monkeypatch) -> None:
+    """As native work does, which looks at its monitor in every round."""
+    began = threading.Event()
+
+    def advance(self: Any, *_: Any) -> None:
+        began.set()
+        assert self.monitor.cancelled.wait(20.0)
+        raise Cancelled("Cancelled.")
+
+    monkeypatch.setattr(engine, "advance", advance)
+    job = fed(Job([Plan(make_shot())], tmp_path / "bakes", tmp_path))
+    assert began.wait(20.0)
+    job.cancel()
+    assert job.wait(10.0)
+    with pytest.raises(Cancelled, match="finished and kept"):
+        job.result()

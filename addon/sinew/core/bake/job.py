@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ..base.errors import Cancelled
 from . import run as baking
@@ -26,14 +27,17 @@ class Working:
         self.error: BaseException | None = None
         self.progress: tuple[str, int, int, float] = ("Preparing", 0, total, -1.0)
         self._cancelled = threading.Event()
+        self._monitors: list[Any] = []  # of native work
         self._over = threading.Event()  # a thread whose `join` was interrupted counts as dead to Python
 
     def _start(self, work: Callable[[], list[baking.Outcome]]) -> None:
         threading.Thread(target=self._run, args=(work,), name="sinew job", daemon=True).start()
 
     def cancel(self) -> None:
-        """Asks it to stop soon; finished frames stay on the disk."""
+        """Asks it to stop soon, in the middle of a frame too; finished frames stay on the disk."""
         self._cancelled.set()
+        for monitor in list(self._monitors):
+            monitor.cancel()
 
     def wait(self, seconds: float | None = None) -> bool:
         """Whether it has come to its end, waiting that long at most (None: as long as it takes)."""
@@ -60,6 +64,11 @@ class Working:
             self.error = error
         finally:
             self._over.set()
+
+    def _watch(self, monitor: Any) -> None:
+        self._monitors.append(monitor)
+        if self._cancelled.is_set():
+            monitor.cancel()
 
     def _tell(self, stage: str, done: int, total: int, left: float) -> None:
         self.progress = (stage, done, total, left)
@@ -104,7 +113,7 @@ class Job(Working):
             for number, (plan, spool) in enumerate(zip(plans, self._spools, strict=True))
         ]
         try:
-            return baking.bake_group(members, root, progress=self._tell)
+            return baking.bake_group(members, root, progress=self._tell, watch=self._watch)
         finally:
             for spool in self._spools:
                 spool.close()

@@ -34,6 +34,7 @@ from .worker import Worker
 
 Progress = Callable[[str, int, int, float], None]  # stage, done, total, seconds left (negative: not known)
 Ready = Callable[[str, Path], None]  # id and folder of a bake
+Watch = Callable[[Any], None]  # is given the monitors of work that can be cancelled from another thread
 
 _OFTEN = 0.25  # seconds between two words of progress
 
@@ -74,15 +75,18 @@ def bake(
     return bake_group([Member(shot, Given(source), previous, clock, ready)], root, progress=progress)[0]
 
 
-def bake_group(members: Sequence[Member], root: Path, *, progress: Progress | None = None) -> list[Outcome]:
+def bake_group(
+    members: Sequence[Member], root: Path, *, progress: Progress | None = None, watch: Watch | None = None
+) -> list[Outcome]:
     """Bakes setups side by side, each into a folder under `root`.
 
     An interrupted bake of the same thing is continued. KeyboardInterrupt (also from `progress` and from a source) ends
-    in Cancelled with all finished frames kept.
+    in Cancelled with all finished frames kept; so does cancelling a monitor, which `watch` is given as soon as it is
+    there, and which ends a frame that takes long in its middle.
     """
     with contextlib.ExitStack() as stack:
         try:
-            bakes = [_open(member, root, stack, progress) for member in members]
+            bakes = [_open(member, root, stack, progress, watch) for member in members]
             _run([one for one in bakes if isinstance(one, _Bake)], progress)
             return [one if isinstance(one, Outcome) else one.finish() for one in bakes]
         except MemoryError as error:
@@ -151,7 +155,7 @@ class _Samples:
 
 
 def _open(
-    member: Member, root: Path, stack: contextlib.ExitStack, progress: Progress | None
+    member: Member, root: Path, stack: contextlib.ExitStack, progress: Progress | None, watch: Watch | None
 ) -> _Bake | Outcome:
     """The bake of one setup, begun or continued; or the one that was there, if it is still right."""
     shot, clock = member.shot, member.clock or Clock()
@@ -169,7 +173,7 @@ def _open(
         if taken == shot.samples and old.manifest.complete and old.manifest.owner == shot.owner and is_enough:
             return Outcome(old.manifest.id, old.folder, old.manifest.report, True)
     if old is not None and (taken == shot.samples or old.manifest.build == shot.build):
-        engine = _make_engine(shot, old, clock, progress)
+        engine = _make_engine(shot, old, clock, progress, watch)
         store = _create(root, shot, identity, engine, old.manifest.build)
         stack.callback(store.close)
         store.copy_from(old, _carried_over(old, shot))
@@ -178,7 +182,7 @@ def _open(
             # Frames of two builds are never mixed: all is computed anew from the samples that were drawn.
             samples.put_back([functools.partial(stored_sample, old, index) for index in range(taken)])
             taken = 0
-        engine = _make_engine(shot, store, clock, progress)
+        engine = _make_engine(shot, store, clock, progress, watch)
         if store is None:
             store = _create(root, shot, identity, engine, shot.build)
             stack.callback(store.close)
@@ -232,10 +236,14 @@ def _carried_over(old: Store, shot: Shot) -> int:
     return 0 if shot.settings.loop else max(0, min(before, now) - 1)
 
 
-def _make_engine(shot: Shot, store: Store | None, clock: Clock, progress: Progress | None) -> Engine:
+def _make_engine(
+    shot: Shot, store: Store | None, clock: Clock, progress: Progress | None, watch: Watch | None
+) -> Engine:
     """Makes what is computed once, in a thread, so that this one can watch and stop it."""
     shot.method.version()  # a sentence where what it needs is missing
     monitor = shot.method.monitor()
+    if watch:
+        watch(monitor)
     with clock.stage("cage"), concurrent.futures.ThreadPoolExecutor(1, "sinew engine") as pool:
         future = pool.submit(shot.method.engine, shot, store, monitor)
         try:
@@ -244,7 +252,7 @@ def _make_engine(shot: Shot, store: Store | None, clock: Clock, progress: Progre
                 if progress and total > 0:
                     progress(stage, min(done, total), total, -1.0)
             return future.result()
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, Cancelled):
             monitor.cancel()
             raise Cancelled("Stopped while the cage was built: no frame is finished yet, bake again.") from None
 
@@ -301,7 +309,7 @@ def _run(bakes: Sequence[_Bake], progress: Progress | None) -> None:
                     one.feed(wait=True)
             clock.tell()
         clock.tell(force=True)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Cancelled):
         word = "frames" if all(one.shot.settings.samples == 1 for one in bakes) else "samples"
         raise Cancelled(
             f"Stopped: {clock.done} of {clock.total} {word} are finished and kept, bake again to continue."
