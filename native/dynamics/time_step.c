@@ -30,6 +30,7 @@ struct SnStepper {
     double *pose, *pose_velocity;      /* ū, v̄ at the end of the stage */
     double *pose_begin, *pose_velocity_begin; /* at the start of the step */
     SnTermInput inputs[SN_TERMS_MOST]; /* of the stage, with the damping in it */
+    const double *inner[SN_TERMS_MOST]; /* what the state carries for each term; null: nothing */
     double *damping_shape[SN_TERMS_MOST]; /* see SnDamping */
     double *force;                     /* F_n */
     double *offset, *predicted;        /* p, x̂ */
@@ -83,12 +84,24 @@ static size_t list_arrays(SnStepper *s, Array arrays[ARRAYS_MOST])
     return sizeof list / sizeof *list;
 }
 
+/* What is free must weigh something: it has nothing else that keeps a step finite. */
+static SnStatus check_masses(SnContext *context, const SnWorld *world)
+{
+    for (size_t v = 0; v < world->vertex_count; v++) {
+        if (!world->fixed[v] && !(world->mass[v] > 0.0)) {
+            return sn_context_fail(context, SN_BAD_INPUT, "Vertex %zu weighs nothing: raise the density, or remove loose vertices.", v);
+        }
+    }
+    return SN_OK;
+}
+
 SnStatus sn_stepper_create(SnContext *context, const SnWorld *world, const SnStepSettings *settings, SnStepper **out)
 {
     SnStatus status = SN_OK;
     SnStepper *s = NULL;
     Array arrays[ARRAYS_MOST];
     *out = NULL;
+    SN_TRY(check_masses(context, world));
     SN_TRY_NEW(context, s, 1, SnStepper);
     s->world = world;
     s->settings = *settings;
@@ -143,7 +156,7 @@ static SnStatus prepare_stage(SnContext *context, SnStepper *s, const SnDriver *
         SN_TRY(drivers[b].prepare(context, drivers[b].self, world, world->bodies + b, fraction, &s->stage));
     }
     for (size_t t = 0; t < world->term_count; t++) {
-        s->inputs[t] = (SnTermInput){.data = s->stage.inputs[t]};
+        s->inputs[t] = (SnTermInput){.data = s->stage.inputs[t], .inner = s->inner[t]};
     }
 cleanup:
     return status;
@@ -353,7 +366,7 @@ static double stored_energy(SnStepper *s, const double *pose, const double *posi
         s->diagonal[v] = s->stage.drive[v];
     }
     for (size_t t = 0; t < world->term_count; t++) {
-        inputs[t].data = s->inputs[t].data;
+        inputs[t] = (SnTermInput){.data = s->inputs[t].data, .inner = s->inputs[t].inner};
     }
     SnObjective objective = {
         .inputs = inputs,
@@ -412,12 +425,37 @@ static int energy_rose(SnStepper *s, const SnState *state)
     return !(0.5 * speed_end * speed_end + stored_end <= bound + slack + 10.0 * sn_newton_rounding(s->newton));
 }
 
+/* Where the state has what each term carries. */
+static void find_inner(SnStepper *s, const SnState *state)
+{
+    size_t place = 0;
+    for (size_t t = 0; t < s->world->term_count; t++) {
+        const SnTerm *term = s->world->terms + t;
+        s->inner[t] = state->inner != NULL && term->kind->inner_size > 0 ? state->inner + place : NULL;
+        place += (size_t)term->kind->inner_size * term->stencils.count;
+    }
+}
+
+/* The state becomes the result of the step, and what terms carry follows it. */
+static void accept_step(const SnStepper *s, SnState *state)
+{
+    size_t bytes = 3 * s->world->vertex_count * sizeof(double);
+    memcpy(state->positions, s->positions, bytes);
+    memcpy(state->velocities, s->velocities, bytes);
+    for (size_t t = 0; t < s->world->term_count; t++) {
+        const SnTerm *term = s->world->terms + t;
+        if (s->inner[t] != NULL) {
+            term->kind->flow(term->elements, s->inputs + t, state->positions, state->inner + (s->inner[t] - state->inner));
+        }
+    }
+}
+
 SnStatus sn_stepper_step(SnContext *context, SnStepper *s, const SnDriver *drivers, double begin, double end, double interval,
                          SnState *state, SnStepReport *report)
 {
     SnStatus status = SN_OK;
     double h = (end - begin) * interval;
-    size_t bytes = 3 * s->world->vertex_count * sizeof(double);
+    find_inner(s, state);
     SN_TRY(prepare_stage(context, s, drivers, begin, s->pose_begin, s->pose_velocity_begin));
     if (s->settings.scheme == SN_SCHEME_TR_BDF2) {
         SN_TRY(tr_bdf2(context, s, drivers, begin, end, h, state, report));
@@ -435,8 +473,7 @@ SnStatus sn_stepper_step(SnContext *context, SnStepper *s, const SnDriver *drive
         s->acceleration[k] = acceleration;
     }
     s->has_acceleration = 1;
-    memcpy(state->positions, s->positions, bytes);
-    memcpy(state->velocities, s->velocities, bytes);
+    accept_step(s, state);
 cleanup:
     return status;
 }

@@ -129,9 +129,15 @@ void sn_world_damp(SnWorld *world, double drag, double damping)
 SnStatus sn_world_constrain(SnContext *context, SnRows *rows, SnWorld *world)
 {
     SnStatus status = SN_OK;
-    size_t count = rows->count;
     SN_TRY(sn_constraints_init(context, &world->assembly, world->mass, rows, &world->constraints));
-    world->bodies[0].row_count = count;
+    const SnRows *taken = &world->constraints.rows;
+    for (size_t b = 0, row = 0; b < world->body_count; b++) {
+        SnBody *body = world->bodies + b;
+        size_t end = body->first_vertex + body->vertex_count;
+        for (body->first_row = row; row < taken->count && (size_t)taken->points[taken->start[row]] < end; row++) {
+            body->row_count++;
+        }
+    }
 cleanup:
     return status;
 }
@@ -164,5 +170,46 @@ void sn_state_clear(SnState *state)
 {
     sn_release(state->positions);
     sn_release(state->velocities);
+    sn_release(state->inner);
     memset(state, 0, sizeof *state);
+}
+
+size_t sn_world_inner_count(const SnWorld *world)
+{
+    size_t sum = 0;
+    for (size_t t = 0; t < world->term_count; t++) {
+        sum += (size_t)world->terms[t].kind->inner_size * world->terms[t].stencils.count;
+    }
+    return sum;
+}
+
+SnStatus sn_world_begin(SnContext *context, const SnWorld *world, const double *positions, SnState *state)
+{
+    SnStatus status = SN_OK;
+    double *inner = NULL;
+    SN_TRY(sn_state_init(context, world->vertex_count, state));
+    memcpy(state->positions, positions, 3 * world->vertex_count * sizeof *positions);
+    SN_TRY_NEW(context, inner, sn_world_inner_count(world), double);
+    state->inner = inner;
+    for (size_t t = 0; t < world->term_count; t++) {
+        const SnTerm *term = world->terms + t;
+        if (term->kind->inner_size > 0) {
+            term->kind->begin(term->elements, inner);
+            inner += (size_t)term->kind->inner_size * term->stencils.count;
+        }
+    }
+cleanup:
+    if (status != SN_OK) {
+        sn_state_clear(state);
+    }
+    return status;
+}
+
+void sn_state_copy(const SnWorld *world, const SnState *from, SnState *to)
+{
+    memcpy(to->positions, from->positions, 3 * world->vertex_count * sizeof *from->positions);
+    memcpy(to->velocities, from->velocities, 3 * world->vertex_count * sizeof *from->velocities);
+    if (from->inner != NULL) {
+        memcpy(to->inner, from->inner, sn_world_inner_count(world) * sizeof *from->inner);
+    }
 }

@@ -59,18 +59,28 @@ void sn_world_clear(SnWorld *world);
 /* The same drag (1/s) and damping (s) everywhere. */
 void sn_world_damp(SnWorld *world, double drag, double damping);
 
-/* Takes exact rows (over vertices), emptying `rows`; those of the world's one body. */
+/* Takes exact rows (over vertices), emptying `rows`. Each holds vertices of one body; those of a body come before those of the next. */
 SnStatus sn_world_constrain(SnContext *context, SnRows *rows, SnWorld *world);
 
 /* A quarter of each tet's mass at each of its corners. `scale` (tets) multiplies the density; null is 1 everywhere. */
 void sn_world_lumped_mass(const SnTetMesh *mesh, double density, const double *scale, double *mass);
 
+/* All that changes: a copy of it is a checkpoint. */
 typedef struct SnState {
     double *positions;  /* vertex_count x 3; owned */
     double *velocities; /* vertex_count x 3, m/s; owned */
+    double *inner;      /* sn_world_inner_count: what terms carry on, one after the other; null: none, all terms as built; owned */
 } SnState;
 
+/* Room for positions and velocities. */
 SnStatus sn_state_init(SnContext *context, size_t vertex_count, SnState *state);
 void sn_state_clear(SnState *state);
+
+/* A state of the world at rest in `positions` (vertex_count x 3), with what its terms carry. */
+SnStatus sn_world_begin(SnContext *context, const SnWorld *world, const double *positions, SnState *state);
+size_t sn_world_inner_count(const SnWorld *world);
+
+/* Both states are of the world, with room for the same. */
+void sn_state_copy(const SnWorld *world, const SnState *from, SnState *to);
 
 #endif

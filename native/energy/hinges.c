@@ -100,6 +100,8 @@ SnStatus sn_hinges_init(SnContext *context, size_t triangle_count, const int32_t
     SN_TRY_NEW(context, hinges->rest_angle, hinges->count, double);
     SN_TRY_NEW(context, hinges->slenderness, hinges->count, double);
     SN_TRY_NEW(context, hinges->stiffness, hinges->count, double);
+    SN_TRY_NEW(context, hinges->bend, hinges->count, double);
+    SN_TRY_NEW(context, hinges->yield, hinges->count, double);
     SN_TRY_NEW(context, hinges->least_area, hinges->count, double);
     for (size_t h = 0; h < hinges->count; h++) {
         const int32_t *corner = hinges->vertices + CORNERS * h;
@@ -114,6 +116,8 @@ SnStatus sn_hinges_init(SnContext *context, size_t triangle_count, const int32_t
         }
         hinges->rest_angle[h] = find_angle(e, n1, n2);
         hinges->slenderness[h] = sn_dot3(e, e) / (first + second);
+        hinges->bend[h] = 0.5 * sqrt(sn_dot3(e, e)) / (first + second);
+        hinges->yield[h] = INFINITY;
         hinges->least_area[h] = COLLAPSED * fmin(first, second);
     }
 cleanup:
@@ -129,6 +133,8 @@ void sn_hinges_clear(SnHinges *hinges)
     sn_release(hinges->rest_angle);
     sn_release(hinges->slenderness);
     sn_release(hinges->stiffness);
+    sn_release(hinges->bend);
+    sn_release(hinges->yield);
     sn_release(hinges->least_area);
     memset(hinges, 0, sizeof *hinges);
 }
@@ -187,7 +193,7 @@ static Job make_job(const void *elements, const SnTermInput *input, const double
     const SnHingeInput *own = input->data ? input->data : &AS_BUILT;
     return (Job){.hinges = hinges,
                  .damping = &input->damping,
-                 .rest_angle = own->rest_angle ? own->rest_angle : hinges->rest_angle,
+                 .rest_angle = own->rest_angle ? own->rest_angle : (input->inner ? input->inner : hinges->rest_angle),
                  .stiffness = own->stiffness ? own->stiffness : hinges->stiffness,
                  .positions = positions};
 }
@@ -296,6 +302,29 @@ static void term_damp(const void *elements, const SnTermInput *input, const doub
     sn_parallel_for(job.hinges->count, SN_TERM_CHUNK, compute_damping, &job);
 }
 
+static void term_begin(const void *elements, double *inner)
+{
+    const SnHinges *hinges = elements;
+    for (size_t h = 0; h < hinges->count; h++) {
+        inner[h] = hinges->rest_angle[h];
+    }
+}
+
+/* Plasticity (methods, "Shell"): the rest angle follows until the yield alone is left. */
+static void term_flow(const void *elements, const SnTermInput *input, const double *positions, double *inner)
+{
+    const SnHinges *hinges = elements;
+    (void)input;
+    for (size_t h = 0; h < hinges->count; h++) {
+        double e[3], n1[3], n2[3];
+        find_normals(hinges->vertices + CORNERS * h, positions, e, n1, n2);
+        double bent = wrap(find_angle(e, n1, n2) - inner[h]), beyond = fabs(bent) - hinges->yield[h] / hinges->bend[h];
+        if (beyond > 0.0) {
+            inner[h] += copysign(beyond, bent);
+        }
+    }
+}
+
 static double term_rounding(const void *elements)
 {
     const SnHinges *hinges = elements;
@@ -310,11 +339,14 @@ static const SnTermKind HINGES = {
     .name = "hinges",
     .corners = CORNERS,
     .damping_size = DAMPING_SIZE,
+    .inner_size = 1,
     .round_work = 600.0,
     .hessian_work = 1100.0,
     .value = term_value,
     .stiffness = term_stiffness,
     .damp = term_damp,
+    .begin = term_begin,
+    .flow = term_flow,
     .rounding = term_rounding,
 };
 

@@ -1,5 +1,5 @@
 /* Discrete-shell hinges: the bending of a thin shell, at each edge between two of its triangles (methods-contact-shells, C2). The
-   third kind of term (energy/term.h).
+   third kind of term (energy/term.h). Its state is the rest angle of each hinge: one that is bent beyond its yield gives way.
 
              x2            theta: the angle between the two normals, 0 where the surface is flat, in (-pi, pi];
             /  \           energy of a hinge: k/2 (theta - rest angle)², with k = D edge² / (area + area),
@@ -18,6 +18,8 @@ typedef struct SnHinges {
     double *rest_angle; /* count; owned */
     double *slenderness; /* count: edge² / (area + area) at rest; owned */
     double *stiffness;  /* count, N m; owned */
+    double *bend;       /* count, 1/m: curvature of an angle of 1, edge / 2 (area + area) at rest; owned */
+    double *yield;      /* count, 1/m: what is bent by more stays bent by the rest; infinite until set; owned */
     double *least_area; /* count, m²: below it a triangle's slope counts as that of this area; owned */
 } SnHinges;
 

@@ -24,6 +24,7 @@ typedef struct SnDamping {
 /* What a term is told at a stage. Zeros: as built, and not damped. */
 typedef struct SnTermInput {
     const void *data; /* of the kind's own type, SnTetInput for tets; null: as built */
+    const double *inner; /* inner_size x stencils: what the state carries of it; null: as built */
     SnDamping damping;
 } SnTermInput;
 
@@ -31,6 +32,7 @@ typedef struct SnTermKind {
     const char *name;
     int corners;
     int damping_size;                /* doubles of SnDamping.shape for each stencil */
+    int inner_size;                  /* doubles that a state carries on for each stencil (plastic angles); mostly 0 */
     double round_work, hessian_work; /* of value and stiffness for a stencil, in entries of a factor read in a solution */
 
     /* Energy, J, damping included. `gradients` (stencils x corners x 3, N) may be null. `partial`: room for a sum of each chunk. */
@@ -45,6 +47,10 @@ typedef struct SnTermKind {
 
     /* The largest part, 0..1, of the way from one shape to another that the term allows. Null: all of it. */
     double (*reach)(const void *elements, const SnTermInput *input, const double *from, const double *to);
+
+    /* What the state carries: at its beginning, and after a step that ended at `positions`. Null where there is nothing. */
+    void (*begin)(const void *elements, double *inner);
+    void (*flow)(const void *elements, const SnTermInput *input, const double *positions, double *inner);
 
     /* How far rounding may put the energy off, J. */
     double (*rounding)(const void *elements);

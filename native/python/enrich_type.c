@@ -153,7 +153,7 @@ static PyObject *enrich_advance(PyObject *object, PyObject *arguments)
         return NULL;
     }
     SnInputCurve curve = {(size_t)vertices, a[BEFORE].data, a[BEGIN].data, a[END].data, a[AFTER].data, self->interval};
-    SnState state = {a[POSITIONS].data, a[VELOCITIES].data};
+    SnState state = {.positions = a[POSITIONS].data, .velocities = a[VELOCITIES].data};
     Py_BEGIN_ALLOW_THREADS
     sn_enrich_push(self->enrich, a[ACCELERATION].data);
     status = sn_enrich_advance(context, self->enrich, &curve, &state, &report, &repaired);

@@ -224,7 +224,7 @@ static PyObject *world_step(PyObject *object, PyObject *arguments)
         sn_arrays_open(SN_COUNT(arrays), arrays) < 0) {
         return NULL;
     }
-    SnState state = {arrays[0].data, arrays[1].data};
+    SnState state = {.positions = arrays[0].data, .velocities = arrays[1].data};
     SnInputDriver input = {.curve = &curve, .gravity = {self->gravity[0], self->gravity[1], self->gravity[2]}};
     Py_BEGIN_ALLOW_THREADS
     status = run_steps(context, &self->world, &settings, &input, count, &state, &report);
