@@ -166,7 +166,7 @@ check-windows: $(WINDOWS_OBJECTS)
 	@echo "windows: native/ compiles"
 
 clean:
-	rm -rf build addon/sinew/*.abi3.so addon/sinew/lib addon/sinew/presets
+	rm -rf build addon/sinew/*.abi3.so addon/sinew/build.toml addon/sinew/lib addon/sinew/presets
 	find addon tests examples -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 # The tests of the C core: every tests/native/test_*.c is a program, built for each instruction set and with sanitizers.

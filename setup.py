@@ -22,6 +22,7 @@ import hashlib
 import importlib.metadata
 import os
 import platform
+import re
 import shlex
 import shutil
 import subprocess
@@ -340,6 +341,16 @@ def finish(linked: Path, cached: Path, module: Path) -> None:
     stamp.write_text(digest)
 
 
+def build_id() -> str:
+    """A hash of the sources and flags that the modules are made from, whatever the instruction set, the machine and the
+    comments: it says whether two bakes were computed by the same engine."""
+    digest = hashlib.sha256(shlex.join([*CFLAGS, os.environ.get("CFLAGS", "")]).encode())
+    for path in sorted([*NATIVE.glob("**/*.c"), *NATIVE.glob("**/*.h")]):
+        code = re.sub(r"/\*.*?\*/|//[^\n]*", " ", path.read_text(), flags=re.DOTALL)
+        digest.update(f"{path.relative_to(NATIVE).as_posix()} {' '.join(code.split())}\n".encode())
+    return digest.hexdigest()[:16]
+
+
 def copy_presets() -> None:
     source, target = ROOT / "presets", PACKAGE / "presets"
     if source.is_dir():
@@ -357,6 +368,7 @@ def build() -> None:
         for name, library in linked.items():
             finish(library, cached, PACKAGE / f"_native_{name}.abi3.so")
         finish(probe, cached, PACKAGE / "_processor.abi3.so")
+        (PACKAGE / "build.toml").write_text(f'engine = "{build_id()}"\n')
         copy_presets()
     print(f"built addon/sinew/_native {version()}: {' '.join(linked)}")
 

@@ -46,11 +46,10 @@ def bake(frames: Sequence[Any], **settings: Any) -> Any:
 
     rest, triangles, follow = bar()
     chosen = Settings().replace({"resolution": 10, "jiggle": 2.0, "settle": 1.5, **settings})
-    version = METHOD.version()
     shot = Shot(
         rest=rest, triangles=triangles, follow=follow, settings=chosen, method=METHOD,
         samples=len(frames), first_frame=0, frame_start=0, frame_end=len(frames) - 1, frame_rate=24.0,
-        gravity=(0.0, 0.0, -9.81), owner_file="", owner_object="bar", native=version.version, build=version.build,
+        gravity=(0.0, 0.0, -9.81), owner_file="", owner_object="bar", native=METHOD.version(), build=METHOD.build(),
     )  # fmt: skip
     gaps = parse_frames(chosen.missing_frames)
     source = (Sample(i, frame.astype(np.float32), np.eye(4)) for i, frame in enumerate(frames) if i not in gaps)

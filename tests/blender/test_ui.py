@@ -13,7 +13,9 @@ import pytest
 import sinew
 from inside import load, save, shown_at
 from panel_use import FRAMES, activate, item, sampled_work, state_now
+from sinew import setups
 from sinew.core.bake import folders
+from sinew.core.base import installed
 from sinew.core.methods.enrich.settings import Settings
 from sinew.scene import setup
 from sinew.ui import job_operator
@@ -174,6 +176,34 @@ def test_a_changed_rig_lattice_or_modifier_makes_a_bake_stale_and_the_current_fr
     assert is_stale("animation")
     scene.unit_settings.scale_length = 0.01
     assert is_stale("units")
+
+
+def test_a_changed_engine_is_told_and_bakes_anew_and_other_machines_are_none(arm: Any, tmp_path: Path) -> None:
+    bpy.ops.sinew.bake()
+
+    def stored() -> Path:
+        entry = setup.find_of(arm, bpy.context.scene)
+        assert entry is not None
+        return tmp_path / "sinew" / entry.bake / "manifest.json"
+
+    first, data = stored(), json.loads(stored().read_text())
+    assert data["build"] == installed.engine_build() != ""
+    first.write_text(json.dumps({**data, "build": "0123456789abcdef"}))
+    assert state_now().kind == state.STALE and "engine has changed" in state_now().text
+    assert "another engine" in check()
+    bpy.ops.sinew.bake()
+    assert state_now().kind == state.BAKED and stored() != first and check() == ""
+    # What was baked before engines had an id is no older for that.
+    second, data = stored(), json.loads(stored().read_text())
+    second.write_text(json.dumps({**data, "build": ""}))
+    assert state_now().kind == state.BAKED and check() == ""
+    bpy.ops.sinew.bake()
+    assert state_now().kind == state.BAKED and stored() == second
+
+
+def check() -> str:
+    entry = setup.load()[0]
+    return setups.check_object(entry, state.target()) or ""
 
 
 def test_a_lost_bake_folder_is_told(arm: Any, tmp_path: Path) -> None:

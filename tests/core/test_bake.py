@@ -251,21 +251,25 @@ def test_another_setting_starts_anew(tmp_path, engine, change: dict[str, Any]) -
     assert engine.fits == COUNT
 
 
-def test_a_finished_bake_outlives_a_new_build_of_the_engine(tmp_path, engine) -> None:
-    first = run.bake(make_shot(build="a"), samples(), tmp_path)
-    engine.fits = engine.steps = 0
-    assert run.bake(make_shot(build="b"), samples(), tmp_path, previous=first.id).unchanged
-    assert (engine.fits, engine.steps) == (0, 0)
-    copied = run.bake(make_shot(build="b", owner_file="shot_v2.blend"), samples(), tmp_path, previous=first.id)
-    assert (engine.fits, engine.steps) == (0, 0)
-    with Store.open(tmp_path, copied.id) as store:
-        assert store.manifest.build == "a"  # whose frames they are
-    run.bake(make_shot(build="b"), samples(amount=fade), tmp_path, previous=first.id)
-    assert engine.fits == COUNT
+def test_a_changed_engine_bakes_anew_and_one_that_is_not_known_counts_as_the_same(tmp_path, engine) -> None:
+    first = run.bake(make_shot(), samples(), tmp_path)
+    engine.fits = 0
+    assert run.bake(make_shot(build="a"), samples(), tmp_path, previous=first.id).unchanged and engine.fits == 0
+    second = run.bake(make_shot(build="a"), samples(changed=COUNT - 1), tmp_path, previous=first.id)
+    assert 0 < engine.fits < COUNT
+    with Store.open(tmp_path, second.id) as store:
+        assert store.manifest.build == "a"
+    known = run.bake(make_shot(build="a"), samples(), tmp_path / "b")
+    assert run.bake(make_shot(build="a"), samples(), tmp_path / "b", previous=known.id).unchanged
+    engine.fits = 0
+    third = run.bake(make_shot(build="b"), samples(), tmp_path / "b", previous=known.id)
+    assert engine.fits == COUNT and not third.unchanged
+    with Store.open(tmp_path / "b", third.id) as store:
+        assert store.manifest.build == "b"
 
 
 @pytest.mark.parametrize("changed", [0, 1, 5, COUNT - 1])
-def test_frames_of_two_builds_are_never_mixed(tmp_path, engine, changed: int) -> None:
+def test_frames_of_two_engines_are_never_mixed(tmp_path, engine, changed: int) -> None:
     first = run.bake(make_shot(build="a"), samples(), tmp_path / "a")
     engine.fits = 0
     second = run.bake(make_shot(build="b"), samples(changed=changed), tmp_path / "a", previous=first.id)

@@ -6,6 +6,7 @@ import filecmp
 import importlib.util
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -113,6 +114,25 @@ def test_the_fastest_module_that_the_processor_can_run_is_loaded_unless_another_
     assert loaded("") == available()[0] and available()[-1] == "baseline"
     assert [loaded(name) for name in available()] == available()
     assert "there is none for v9; this processor can use" in loaded("v9")
+
+
+def test_the_build_has_the_id_of_its_sources_whatever_their_comments_say(tmp_path, monkeypatch) -> None:
+    pytest.importorskip("setuptools")
+    spec = importlib.util.spec_from_file_location("sinew_setup", ROOT / "setup.py")
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    from sinew.core.base.installed import engine_build
+
+    first = made.build_id()
+    assert re.fullmatch(r"[0-9a-f]{16}", first) and engine_build() == first
+    monkeypatch.setattr(made, "NATIVE", tmp_path / "native")
+    shutil.copytree(ROOT / "native", tmp_path / "native")
+    assert made.build_id() == first
+    source = tmp_path / "native" / "dynamics" / "newton.c"
+    source.write_text("/* Another\n   word. */\n\n" + source.read_text() + "\n// the end\n")
+    assert made.build_id() == first
+    source.write_text(source.read_text() + "static int another;\n")
+    assert made.build_id() != first
 
 
 def test_presets_are_copied_into_the_package():

@@ -51,6 +51,8 @@ def _check_store(ob: Any, entry: setup.Setup, target: Target, store: Store) -> s
     if path is None or path.resolve() != (store.folder / "result.pc2").resolve():
         return f'The modifier "{stack.MODIFIER_NAME}" of "{ob.name}" plays another file ({path}): bake again.'
     method = find(entry.method)
+    if not manifest.is_by(method.build()):
+        return f'"{ob.name}" was baked by another engine of Sinew: bake again.'
     settings = method.settings().replace(entry.settings)
     with sampler_of(ob, settings) as sampler:
         rest = sampler.rest()

@@ -35,13 +35,16 @@ def why_not_remake(ob: Any, scene: Any, target: Target) -> str:
 
 
 def is_remake_enough(ob: Any, scene: Any, target: Target) -> bool:
-    """Whether a result setting or its group is all that has changed since the bake of an object."""
+    """Whether a result setting or its group is all that has changed since the bake of an object, and not the engine."""
     entry = setup.find_of(ob, scene)
     if entry is None or why_not_remake(ob, scene, target):
         return False
     manifest = folders.read_manifest(target.root, entry.bake)
-    settings = find(entry.method).settings().replace(entry.settings)
-    changed = manifest is not None and any(one.belongs == RESULT for one in settings.differing(manifest.settings))
+    method = find(entry.method)
+    if manifest is None or not manifest.is_by(method.build()):
+        return False
+    settings = method.settings().replace(entry.settings)
+    changed = any(one.belongs == RESULT for one in settings.differing(manifest.settings))
     group = _after_group(ob, entry.method, settings)
     return changed or bool(group) and entry.fingerprint.get("after") != fingerprint.take_weights(ob, group)
 

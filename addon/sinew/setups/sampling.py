@@ -141,7 +141,6 @@ def make_shot(
     setup_id: str,
     carried: list[Passenger],
 ) -> Shot:
-    version = method.version()
     shot = Shot(
         rest=rest.positions,
         triangles=rest.triangles,
@@ -159,8 +158,8 @@ def make_shot(
         owner_setup=setup_id,
         passengers=tuple(carried),
         fields=read.outer.count,
-        native=version.version,
-        build=version.build,
+        native=method.version(),
+        build=method.build(),
         warnings=tuple(sampler.warnings),
     )
     return dataclasses.replace(shot, **read.values)

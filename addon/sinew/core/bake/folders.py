@@ -46,8 +46,8 @@ def open_unfinished(root: Path, shot: Shot, identity: str) -> Store | None:
     for manifest in manifests(root):
         if manifest.complete or manifest.owner != shot.owner or manifest.passengers != entries(shot):
             continue
-        made_of = (manifest.method, manifest.identity, manifest.samples, manifest.build)
-        if made_of == (shot.method.name, identity, shot.samples, shot.build):
+        made_of = (manifest.method, manifest.identity, manifest.samples)
+        if made_of == (shot.method.name, identity, shot.samples) and manifest.is_by(shot.build):
             try:
                 return Store.open(root, manifest.id, writable=True)
             except StoreError:
@@ -56,13 +56,14 @@ def open_unfinished(root: Path, shot: Shot, identity: str) -> Store | None:
 
 
 def open_source(root: Path, previous: str, shot: Shot, identity: str) -> Store | None:
-    """A bake of the same body to take frames over from: `previous`, or another one of this setup, which no saved file
-    may know of; a complete one first."""
+    """A bake of the same body by the same build to take frames over from: `previous`, or another one of this setup,
+    which no saved file may know of; a complete one first."""
     found = [
         manifest
         for manifest in manifests(root)
         if (manifest.id == previous or manifest.owner == shot.owner)
         and (manifest.method, manifest.identity) == (shot.method.name, identity)
+        and manifest.is_by(shot.build)
     ]
     for manifest in sorted(found, key=lambda manifest: (not manifest.complete, manifest.id != previous)):
         try:

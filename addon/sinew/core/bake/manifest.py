@@ -56,7 +56,7 @@ class Manifest:
     identity: str  # hash of all that the simulation depends on but the input frames
     topology: str  # hash of the triangles
     native: str  # version of the native module
-    build: str  # hash of its file: a finished bake outlives a new build, but frames of two are never mixed
+    build: str  # id of the sources that it was built from; "" where it is not known
     settings: dict[str, Any] = field(default_factory=dict)
     report: dict[str, Any] = field(default_factory=dict)
     passengers: tuple[PassengerEntry, ...] = ()
@@ -109,9 +109,13 @@ class Manifest:
     def owner(self) -> tuple[str, str]:
         return (self.owner_file, self.owner_setup)
 
+    def is_by(self, build: str) -> bool:
+        """Whether that build would compute the same; one that is not known counts as the same."""
+        return not self.build or not build or self.build == build
+
 
 def _migrated(data: dict[str, Any]) -> dict[str, Any]:
-    """Schema 3 knew one method, and its counts by name."""
+    """Schema 3 knew one method, and its counts by name; its build was a hash of a file, not of sources."""
     if data.get("schema") != 3:
         return data
     data = {**_LATER_KEYS, **data}
@@ -119,7 +123,7 @@ def _migrated(data: dict[str, Any]) -> dict[str, Any]:
     counts |= {name: int(bool(data.pop(f"has_{name}"))) for name in ("parts", "safe", "inside")}
     if isinstance(data.get("report"), dict):
         data["report"] = {"method": "enrich", **data["report"]}
-    return {**data, "schema": SCHEMA, "method": "enrich", "counts": counts}
+    return {**data, "schema": SCHEMA, "method": "enrich", "counts": counts, "build": ""}
 
 
 def _passengers_from_json(data: list[Any], damaged: str) -> tuple[PassengerEntry, ...]:

@@ -87,14 +87,6 @@ class Told:
 
 
 @dataclass(frozen=True)
-class Version:
-    """Which code computes: two builds of one version may compute other bits."""
-
-    version: str
-    build: str
-
-
-@dataclass(frozen=True)
 class Method:
     name: str  # in manifests, setups and on the command line
     label: str  # for an artist
@@ -104,7 +96,8 @@ class Method:
     # Of a shot; with the constants of a bake of the same body, if there is one. May take long, so it has a monitor.
     engine: Callable[[Shot, Store | None, Any], Engine]
     show: Callable[[Shot, Store], Show]  # the results of a finished bake
-    version: Callable[[], Version]  # a sentence where what it needs is missing
+    version: Callable[[], str]  # of what it needs, or a sentence where that is missing
+    build: Callable[[], str]  # id of what computes, known without loading it: two of one version may compute other bits
     monitor: Callable[[], Any]  # of work in a thread: progress() and cancel()
     numbers: type[Numbers] = Numbers
     tell: Callable[[Mapping[str, Any]], Told] = lambda report: Told()

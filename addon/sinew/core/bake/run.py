@@ -12,9 +12,7 @@ from __future__ import annotations
 
 import concurrent.futures
 import contextlib
-import functools
 import time
-from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +25,7 @@ from .clock import Clock
 from .manifest import Manifest
 from .method import Engine
 from .report import build_report
-from .shot import Sample, Shot, sample_hash, stored_sample
+from .shot import Sample, Shot, sample_hash
 from .spool import Given, Source
 from .store import Store
 from .worker import Worker
@@ -133,25 +131,26 @@ class _Bake:
 
 
 class _Samples:
-    """A source, and before it samples that were drawn from it already; the time that it takes to get each counts."""
+    """A source, to which a sample can be put back; the time that it takes to get each counts."""
 
     def __init__(self, source: Source, clock: Clock) -> None:
         self._source, self._clock = source, clock
-        self._drawn: deque[Callable[[], Sample]] = deque()
+        self._back: Sample | None = None
 
-    def put_back(self, samples: Sequence[Callable[[], Sample]]) -> None:
-        """These come next."""
-        self._drawn.extendleft(reversed(samples))
+    def put_back(self, sample: Sample) -> None:
+        """It comes next."""
+        self._back = sample
 
     def next(self, wait: bool) -> Sample | None:
-        if self._drawn:
-            return self._drawn.popleft()()
+        if self._back is not None:
+            sample, self._back = self._back, None
+            return sample
         with self._clock.stage("sampling"):
             return self._source.next(wait)
 
     @property
     def ended(self) -> bool:
-        return not self._drawn and self._source.ended
+        return self._back is None and self._source.ended
 
 
 def _open(
@@ -172,20 +171,12 @@ def _open(
         is_enough = shot.is_preview or not old.manifest.is_preview
         if taken == shot.samples and old.manifest.complete and old.manifest.owner == shot.owner and is_enough:
             return Outcome(old.manifest.id, old.folder, old.manifest.report, True)
-    if old is not None and (taken == shot.samples or old.manifest.build == shot.build):
-        engine = _make_engine(shot, old, clock, progress, watch)
-        store = _create(root, shot, identity, engine, old.manifest.build)
+    engine = _make_engine(shot, store or old, clock, progress, watch)
+    if store is None:
+        store = _create(root, shot, identity, engine)
         stack.callback(store.close)
+    if old is not None:
         store.copy_from(old, _carried_over(old, shot))
-    else:
-        if old is not None:
-            # Frames of two builds are never mixed: all is computed anew from the samples that were drawn.
-            samples.put_back([functools.partial(stored_sample, old, index) for index in range(taken)])
-            taken = 0
-        engine = _make_engine(shot, store, clock, progress, watch)
-        if store is None:
-            store = _create(root, shot, identity, engine, shot.build)
-            stack.callback(store.close)
     store.describe(
         settings=shot.settings.as_dict(), frame_start=shot.frame_start, frame_end=shot.frame_end, complete=False
     )
@@ -216,15 +207,11 @@ def _take_unchanged(old: Store, shot: Shot, samples: _Samples, progress: Progres
             or mark.data != old.digest(index)
             or index >= _carried_over(old, shot)
         ):
-            samples.put_back([functools.partial(_same, sample)])
+            samples.put_back(sample)
             return index
         if progress:
             progress("Comparing", index + 1, shot.samples, -1.0)
     return shot.samples
-
-
-def _same(sample: Sample) -> Sample:
-    return sample
 
 
 def _carried_over(old: Store, shot: Shot) -> int:
@@ -257,7 +244,7 @@ def _make_engine(
             raise Cancelled("Stopped while the cage was built: no frame is finished yet, bake again.") from None
 
 
-def _create(root: Path, shot: Shot, identity: str, engine: Engine, build: str) -> Store:
+def _create(root: Path, shot: Shot, identity: str, engine: Engine) -> Store:
     manifest = Manifest(
         id="",
         method=shot.method.name,
@@ -276,7 +263,7 @@ def _create(root: Path, shot: Shot, identity: str, engine: Engine, build: str) -
         identity=identity,
         topology=hash_arrays(shot.triangles),
         native=shot.native,
-        build=build,
+        build=shot.build,
         settings=shot.settings.as_dict(),
         report=engine.notes(),
         passengers=folders.entries(shot),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 import shutil
 import sys
 import tempfile
+import tomllib
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[2]
@@ -25,6 +27,16 @@ def fingerprint() -> str:
         elif path.suffix in (".py", ".toml", ".so", ".pyd"):
             digest.update(name.encode() + path.read_bytes())
     return digest.hexdigest()
+
+
+@functools.cache
+def engine_build() -> str:
+    """The id of the sources that the native modules were built from, whatever instruction set each is for; "" where it
+    is not known."""
+    try:
+        return str(tomllib.loads((PACKAGE / "build.toml").read_text())["engine"])
+    except (OSError, ValueError, KeyError):
+        return ""
 
 
 def mark_loaded() -> None:

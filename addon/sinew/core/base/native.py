@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib.machinery
 import importlib.util
 import os
@@ -76,9 +75,3 @@ installed.mark_loaded()
 module.use_errors(errors.BadInput, errors.OutOfMemory, errors.Cancelled, errors.NumericFailure)
 
 Monitor = module.Monitor
-
-
-def build() -> str:
-    """A short hash of the native module's file: two builds of one version may compute other bits."""
-    with open(module.__file__, "rb") as file:
-        return hashlib.blake2b(file.read(), digest_size=8).hexdigest()

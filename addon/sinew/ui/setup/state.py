@@ -13,6 +13,7 @@ import bpy
 
 from ... import setups
 from ...core.bake.manifest import MANIFEST_LIMIT, Manifest, is_id
+from ...core.bake.method import find
 from ...core.bake.report import told
 from ...core.base import disk
 from ...core.base.errors import Error
@@ -64,6 +65,7 @@ def of(item: Any) -> State:
         return State(NOTHING, "Not baked yet")
     try:
         manifest = manifest_of(setups.bake_root(ob, entry, target()), entry.bake)
+        is_by_us = manifest.is_by(find(manifest.method).build())
     except Error as error:
         return State(LOST, str(error))
     report, notes = _report(manifest)
@@ -81,6 +83,9 @@ def of(item: Any) -> State:
         return State(UNFINISHED, f"Unfinished, {span}: Bake continues it", report, notes)
     if manifest.is_preview:
         return State(PREVIEW, f"Preview, {span}, coarse: Bake makes the real one", report, notes)
+    if not is_by_us:
+        told = "Sinew's engine has changed since: it plays as it was, Bake computes it anew"
+        return State(STALE, told, report, notes)
     reason = _changed_setting(settings, manifest, CAGE, SIMULATION) or _changed_scene(ob, scene, settings, entry)
     if reason:
         return State(STALE, f"{reason}: bake again", report, notes)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...bake.method import Method
+from ...base.installed import engine_build
 from . import engine, layout, report
 from .settings import Settings
 
@@ -24,6 +25,7 @@ METHOD = Method(
     engine=engine.make_engine,
     show=engine.make_show,
     version=engine.version,
+    build=engine_build,
     monitor=lambda: engine.load_classes().monitor(),
     numbers=engine.FleshNumbers,
     tell=report.tell,

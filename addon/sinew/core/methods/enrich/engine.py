@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...bake.beginning import Beginning, Cycle, close_cycle, find_cycle, lead, settle
-from ...bake.method import Show, Version
+from ...bake.method import Show
 from ...bake.numbers import Numbers
 from ...bake.outer import Outer
 from ...bake.results import local, world
@@ -67,10 +67,10 @@ def load_classes() -> Classes:
     return Classes(Enricher, Cage, Shown, Monitor)
 
 
-def version() -> Version:
-    from ...base.native import build, module
+def version() -> str:
+    from ...base.native import module
 
-    return Version(str(getattr(module, "__version__", "")), build())
+    return str(getattr(module, "__version__", ""))
 
 
 def stored_cage(store: Store, cage_class: Any) -> Any:
