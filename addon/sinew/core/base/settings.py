@@ -49,6 +49,7 @@ class Setting:
     choices: Mapping[Any, str]  # with their labels; empty: any value in range
     own: str  # the tooltip of the box that gives it a value of its own, if it is optional
     look: bool  # presets hold it
+    panel: str  # where it is shown as a plain row; "": a panel places it
 
     def checked(self, value: Any) -> Any:
         """The value as it is kept, or a sentence."""
@@ -144,11 +145,13 @@ def setting(
     choices: Mapping[Any, str] | None = None,
     own: str = "",
     look: bool = False,
+    panel: str = "",
 ) -> Any:
     """A field of a class of settings: see `Setting`. Without a label it is called by its name."""
     declared = {
         "description": description, "belongs": belongs, "counts": counts, "label": label, "low": low, "high": high,
         "soft": soft, "precision": precision, "unit": unit, "choices": choices or {}, "own": own, "look": look,
+        "panel": panel,
     }  # fmt: skip
     return dataclasses.field(default=default, metadata=declared)
 

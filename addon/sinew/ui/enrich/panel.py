@@ -11,7 +11,16 @@ from ...core.paint.regions import GROUPS
 from ...scene.sampler import AMOUNT, FOLLOW
 from ..classes import registering
 from ..setup import methods, properties, view
-from ..setup.parts import OfSetup, draw_group, draw_notes, draw_optional, draw_over_time, draw_shape_key, draw_text
+from ..setup.parts import (
+    OfSetup,
+    draw_group,
+    draw_notes,
+    draw_optional,
+    draw_over_time,
+    draw_rows,
+    draw_shape_key,
+    draw_text,
+)
 from . import cage, forecast, trial, weights
 
 
@@ -156,7 +165,7 @@ class SINEW_PT_advanced(OfFlesh, bpy.types.Panel):
         draw_optional(layout, item, "safe_frame")
         draw_shape_key(layout, item, "safe_shape_key", context.object)
         draw_optional(layout, item, "gravity")
-        layout.prop(item, "fields")
+        draw_rows(layout, item, "Forces")
 
 
 class SINEW_PT_regions(OfFlesh, bpy.types.Panel):
@@ -186,9 +195,7 @@ class SINEW_PT_material(OfFlesh, bpy.types.Panel):
 
     def draw(self, context: Any) -> None:
         layout, item = self.columns(context)
-        column = layout.column()
-        for name in ("young", "poisson", "density"):
-            column.prop(item, name)
+        draw_rows(layout.column(), item, "Material")
         damping = layout.column()
         damping.active = item.young > 0.0
         damping.label(text="Damping")
@@ -202,9 +209,7 @@ class SINEW_PT_solver(OfFlesh, bpy.types.Panel):
 
     def draw(self, context: Any) -> None:
         layout, item = self.columns(context)
-        column = layout.column()
-        for name in ("energy", "scheme", "substeps", "newton_rounds"):
-            column.prop(item, name)
+        draw_rows(layout.column(), item, "Solver")
 
 
 CLASSES = (

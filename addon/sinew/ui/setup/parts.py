@@ -77,6 +77,13 @@ def draw_over_time(layout: Any, ob: Any, name: str) -> None:
     row.prop(ob, f'["{name}"]', text="Over Time", slider=True)
 
 
+def draw_rows(layout: Any, item: Any, panel: str) -> None:
+    """The settings that are declared to be plain rows there."""
+    for name, one in properties.settings_of(item).all().items():
+        if one.panel == panel:
+            layout.prop(item, name)
+
+
 def draw_group(layout: Any, item: Any, name: str, ob: Any, text: str = "") -> None:
     """A vertex group or an attribute to choose, red where the object has none of that name."""
     row = layout.row()

@@ -115,6 +115,7 @@ class Settings(BaseSettings):
         high=100.0,
         label="Force Fields",
         soft=(0.0, 2.0),
+        panel="Forces",
     )
     average_regions: int = setting(
         0,
@@ -343,14 +344,20 @@ class Settings(BaseSettings):
         "neo_hookean",
         "How flesh answers to being squeezed: Neo-Hookean holds its volume, StVK is that of the paper",
         choices={"neo_hookean": "Neo-Hookean", "stvk": "St. Venant-Kirchhoff"},
+        panel="Solver",
     )
     scheme: str = setting(
         "tr_bdf2",
         "How time is cut: TR-BDF2 keeps the swing lively, implicit Euler damps it",
         choices={"tr_bdf2": "TR-BDF2", "implicit_euler": "Implicit Euler"},
+        panel="Solver",
     )
     substeps: int = setting(
-        0, "Time steps from one sample to the next: more are more exact and slower; 0 chooses", low=0, high=64
+        0,
+        "Time steps from one sample to the next: more are more exact and slower; 0 chooses",
+        low=0,
+        high=64,
+        panel="Solver",
     )
     newton_rounds: int = setting(
         0,
@@ -358,6 +365,7 @@ class Settings(BaseSettings):
         low=0,
         high=50,
         label="Rounds",
+        panel="Solver",
     )
     young: float = setting(
         0.0,
@@ -367,6 +375,7 @@ class Settings(BaseSettings):
         unit="Pa",
         label="Stiffness",
         look=True,
+        panel="Material",
     )
     poisson: float = setting(
         0.4,
@@ -374,6 +383,7 @@ class Settings(BaseSettings):
         low=0.0,
         high=0.49,
         look=True,
+        panel="Material",
     )
     density: float = setting(
         1000.0,
@@ -382,6 +392,7 @@ class Settings(BaseSettings):
         high=1e6,
         unit="kg/m3",
         look=True,
+        panel="Material",
     )
     damping_mass: float = setting(
         0.0,
