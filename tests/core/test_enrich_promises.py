@@ -372,3 +372,26 @@ def test_bad_arrays_are_answered_with_a_sentence() -> None:
         enricher.fit(broken)
     with pytest.raises(BadInput):
         enricher.fit(vertices[:-1])
+
+
+def test_travel_says_how_much_of_the_way_of_the_whole_body_is_felt() -> None:
+    vertices, triangles, follow = bar()
+    ways = 0.25 * (1.0 - np.cos(2 * np.pi * np.arange(36) / 24))  # to and fro, half a metre
+    carried = [vertices + [way, 0.0, 0.5 * way] for way in ways]
+
+    def added(frames: list[Floats], travel: float) -> list[Floats]:
+        moved = list(enrich(vertices, triangles, frames, follow, resolution=8, jiggle=2.0, travel=travel))
+        offsets = [a - b for a, b in zip(moved, frames, strict=True)]
+        assert max(np.abs(offset[follow == 1]).max() for offset in offsets) < 1e-4
+        return offsets
+
+    felt = {travel: max(np.abs(one).max() for one in added(carried, travel)) for travel in (0.0, 0.5, 1.0)}
+    assert felt[0.0] < 1e-5 and felt[1.0] > 0.02, felt
+    assert felt[0.5] == pytest.approx(0.5 * felt[1.0], rel=0.15)
+    # What it does on the spot swings it as if it did not travel.
+    rocking = [vertices @ rotation((0, 1, 0), 0.3 * np.sin(0.3 * k)).T for k in range(36)]
+    middle = [frame.mean(axis=0) for frame in rocking]
+    still = added([frame - place for frame, place in zip(rocking, middle, strict=True)], 0.0)
+    away = added([frame - place + [way, 0, 0] for frame, place, way in zip(rocking, middle, ways, strict=True)], 0.0)
+    assert max(np.abs(one).max() for one in still) > 0.02
+    assert max(np.abs(a - b).max() for a, b in zip(still, away, strict=True)) < 1e-3

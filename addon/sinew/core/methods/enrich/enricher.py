@@ -55,7 +55,8 @@ class Fit:
 
 @dataclass(frozen=True)
 class State:
-    """Positions (n, 3) in metres and velocities (n, 3) in m/s of the simulated cage."""
+    """Positions (n, 3) in metres and velocities (n, 3) in m/s of the simulated cage, these without what of the body's
+    travel is not felt."""
 
     positions: Floats
     velocities: Floats
@@ -194,6 +195,8 @@ class Enricher:
     def begin(self, fitted: Floats, fitted_next: Floats | None = None) -> State:
         """The state at the first frame: on the input and moving with it."""
         velocities = np.zeros_like(fitted) if fitted_next is None else (fitted_next - fitted) / self.interval
+        if self.settings.travel != 1.0:
+            velocities -= self._ride(velocities)
         return State(np.array(fitted), velocities)
 
     def advance(self, state: State, window: Window, outer: Outer = NOTHING) -> tuple[State, Step]:
@@ -209,12 +212,19 @@ class Enricher:
         if after is not None and self._is_cut(begin, end, after, None):
             after = None
         positions, velocities = np.array(state.positions), np.array(state.velocities)
+        target, ride = end, np.zeros(3)
+        if self.settings.travel != 1.0:  # all is seen from a place that rides along
+            ride = self._ride(end - begin)
+            target = end - ride
+            before, after = (None if frame is None else frame - self._ride(frame - begin) for frame in (before, after))
         if outer.follow is not None:
             self._simulation.follow(*(np.ascontiguousarray(weights, np.float64) for weights in outer.follow))
-        push = self._push(outer, positions, velocities)
+        push = self._push(outer, positions, velocities + ride / self.interval)
         rounds, unconverged, fallbacks, inverted, repaired = self._simulation.advance(
-            before, begin, end, after, positions, velocities, push, self._monitor
+            before, begin, target, after, positions, velocities, push, self._monitor
         )
+        if self.settings.travel != 1.0:
+            positions = np.where(positions == target, end, positions + ride)  # what follows stays exactly on the input
         step = Step(
             rounds=rounds,
             substeps=self._substeps,
@@ -243,6 +253,11 @@ class Enricher:
             return None
         rows, rows_next = outer.fields
         return self.settings.fields * push_of(rows, rows_next, positions, velocities, self.interval)
+
+    def _ride(self, ways: Floats) -> Floats:
+        """What of ways (n, 3) of the body flesh does not feel, because it is carried along."""
+        ridden: Floats = (1.0 - self.settings.travel) * ways.mean(axis=0)
+        return ridden
 
     def surface(self, fitted: Floats, simulated: Floats, sampled: Any, amount: float = 1.0) -> Floats:
         """The surface (t, 3) of a simulated cage, with the detail of the input frame `sampled` (t, 3)."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ...bake.missing import parse_frames
 from ...base.errors import BadInput
-from ...base.settings import CAGE, DATA, RANGE, RESULT, BaseSettings, setting
+from ...base.settings import CAGE, CHANGED, DATA, RANGE, RESULT, BaseSettings, setting
 
 
 @dataclass(frozen=True)
@@ -115,6 +115,16 @@ class Settings(BaseSettings):
         high=100.0,
         label="Force Fields",
         soft=(0.0, 2.0),
+        panel="Forces",
+    )
+    travel: float = setting(
+        1.0,
+        "How much the flesh feels of the way that the whole body goes: 1 is all, 0 swings as if it moved on the spot, "
+        "for one who runs, rides or falls and is shaken too much by it",
+        low=0.0,
+        high=2.0,
+        soft=(0.0, 1.0),
+        counts=CHANGED,
         panel="Forces",
     )
     average_regions: int = setting(
