@@ -16,7 +16,7 @@ from sinew.core.bake.missing import bridge, parse_frames
 from sinew.core.bake.shot import Carried, Sample, Shot
 from sinew.core.bake.store import Store
 from sinew.core.base.errors import BadInput, Cancelled
-from sinew.core.methods.enrich.enricher import Enricher
+from sinew.core.methods.enrich.enricher import Enricher, enrich
 from sinew.core.methods.enrich.settings import Settings
 
 REST, TRIANGLES = box_surface((10, 3, 3), (1.0, 0.2, 0.2))
@@ -298,3 +298,25 @@ def test_a_joint_that_bends_keeps_its_lengths_over_missing_frames() -> None:
     for sample in bridge(given, 14):
         assert np.abs(edge_lengths(sample.positions) / edge_lengths(bent(sample.index)) - 1.0).max() < 0.02
         assert np.abs(sample.positions - bent(sample.index)).max() < 0.05
+
+
+WAYS: list[dict[str, Any]] = [
+    {}, {"start": "settled"}, {"start": "rest"}, {"start": "rest", "preroll": 5}, {"loop": True},
+    {"loop": True, "settle": 20.0},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("settings", WAYS, ids=str)
+@pytest.mark.parametrize("count", [PERIOD, PERIOD + 1])
+def test_over_arrays_it_begins_and_closes_as_a_bake_does(tmp_path: Path, settings: dict[str, Any], count: int) -> None:
+    shot = make_shot(count, **{"keep_pose": 0.3, **settings})
+    by_bake = baked(run.bake(shot, samples(count), tmp_path))
+    frames = [sample.positions.astype(np.float64) for sample in samples(count)]
+
+    def over_arrays(**changes: Any) -> Any:
+        chosen = {**shot.settings.changed(), **changes}
+        return np.array(list(enrich(REST, TRIANGLES, frames, shot.follow, **chosen)))
+
+    assert np.abs(over_arrays() - by_bake).max() < 1e-3  # fits go in pairs there
+    if settings:
+        assert np.abs(over_arrays(start="moving", loop=False) - by_bake).max() > 5e-3

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ...bake.beginning import close_cycle, find_cycle, lead, settle
 from ...bake.fields import push_of
 from ...bake.outer import NOTHING, Outer
 from ...bake.shot import Passenger
@@ -303,7 +304,8 @@ class Enricher:
 def enrich(
     rest: Any, triangles: Any, frames: Iterable[Any], follow: Any = None, frame_rate: float = 24.0, **settings: Any
 ) -> Iterator[Floats]:
-    """Enriches an animation: yields the surface (t, 3) of each input frame, reading two frames ahead.
+    """Enriches an animation: yields the surface (t, 3) of each input frame, reading two frames ahead; a loop is read
+    whole.
 
     `follow` (t,) is 1 where the input is followed exactly, 0 where physics is free; None takes automatic weights.
     Settings are those of `Settings`, by name: enrich(rest, triangles, frames, follow, jiggle=2.0, settle=1.0).
@@ -317,14 +319,49 @@ def enrich(
             guess, before = enricher.fit(frame, guess, before).positions, guess
             yield frame, guess
 
+    if enricher.settings.loop:
+        yield from _enrich_cycle(enricher, list(fitted()))
+        return
     state: State | None = None
     for before, here, following, after in _windows(fitted()):
         frame, fit = here
-        fit_next = following and following[1]
-        state = enricher.begin(fit, fit_next) if state is None else state
+        state = _begun(enricher, fit, following and following[1]) if state is None else state
         yield enricher.surface(fit, state.positions, frame, enricher.settings.amount)
         if following:
             state, _ = enricher.advance(state, (before and before[1], fit, following[1], after and after[1]))
+
+
+def _begun(enricher: Enricher, first: Floats, second: Floats | None) -> State:
+    """The state at the first frame, as the setting `start` has it."""
+    settings = enricher.settings
+    if second is None or settings.start == "moving" or not settings.simulate:
+        return enricher.begin(first, second)
+    fitted = (first, second).__getitem__
+    if settings.start == "settled":
+        begun = settle(enricher, fitted, NOTHING, lambda: True)
+    else:
+        count = settings.preroll or max(round(1.0 / enricher.interval), 1)
+        begun = lead(enricher, fitted, NOTHING, count, lambda: True)
+    state: State = begun.state
+    return state
+
+
+def _enrich_cycle(enricher: Enricher, fitted: list[tuple[Any, Floats]]) -> Iterator[Floats]:
+    """The frames of one cycle, given with their fits, simulated so that it ends as it began."""
+    cycle = find_cycle(lambda i: fitted[i][1], len(fitted), enricher.size)
+
+    def at(i: int) -> Floats:
+        return fitted[cycle.index(i)][1]
+
+    begun = close_cycle(enricher, at, lambda i: NOTHING, cycle, lambda: True)
+    state, first = begun.state, begun.state.positions
+    for index, (frame, fit) in enumerate(fitted):
+        if index > 0:
+            state, _ = enricher.advance(state, (at(index - 2), at(index - 1), at(index), at(index + 1)))
+        positions = state.positions
+        if begun.gap is not None:
+            positions = cycle.closed(index, positions, begun.gap) if index < cycle.period else first
+        yield enricher.surface(fit, positions, frame, enricher.settings.amount)
 
 
 def _windows(items: Iterator[Any]) -> Iterator[tuple[Any, Any, Any, Any]]:
