@@ -2,8 +2,11 @@
 
     jiggle: float = setting(3.0, "How fast free parts swing", low=0.05, high=100.0, unit="Hz", look=True)
 
-From that declaration come its check, the line of --help, the property and its label in the panel, what a preset holds,
-what makes a bake stale, and the hashes of a bake.
+From that declaration come its check, the line of --help, the property and its row in the panel, what a preset holds,
+what makes a bake stale, and the hashes of a bake. The native module takes those that its table of options names.
+
+To add one: declare it in the method's settings.py with counts=CHANGED, so that bakes from before stay valid; use it
+where it acts (for C: a member of the settings struct and a row of the options in the binding); list it in README.md.
 """
 
 from __future__ import annotations
