@@ -286,16 +286,17 @@ typedef int32_t PartWords __attribute__((vector_size(PART * sizeof(int32_t)), al
 #if PART == BLOCK
 #define SUM_PARTS(v, out) SUM_EACH(v, out)
 #else
-#define SUM_PARTS(v, out)                                                                                                            \
-    for (int half_ = 0; half_ < 2; half_++) {                                                                                        \
-        Part pair_[2];                                                                                                               \
-        for (int k_ = 0; k_ < 2; k_++) {                                                                                             \
-            Part a_ = (v)[4 * half_ + 2 * k_], b_ = (v)[4 * half_ + 2 * k_ + 1];                                                     \
-            pair_[k_] = __builtin_shufflevector(a_, b_, 0, 4, 2, 6) + __builtin_shufflevector(a_, b_, 1, 5, 3, 7);                   \
-        }                                                                                                                            \
-        ((Part *)&(out))[half_] = __builtin_shufflevector(pair_[0], pair_[1], 0, 1, 4, 5) +                                          \
-                                  __builtin_shufflevector(pair_[0], pair_[1], 2, 3, 6, 7);                                           \
-    }
+#define SUM_PARTS(v, out)                                                                                               \
+    do {                                                                                                                \
+        Part half_[2];                                                                                                  \
+        for (int h_ = 0; h_ < 2; h_++) {                                                                                \
+            Part a_ = (v)[4 * h_], b_ = (v)[4 * h_ + 1], c_ = (v)[4 * h_ + 2], d_ = (v)[4 * h_ + 3];                    \
+            Part ab_ = __builtin_shufflevector(a_, b_, 0, 4, 2, 6) + __builtin_shufflevector(a_, b_, 1, 5, 3, 7);       \
+            Part cd_ = __builtin_shufflevector(c_, d_, 0, 4, 2, 6) + __builtin_shufflevector(c_, d_, 1, 5, 3, 7);       \
+            half_[h_] = __builtin_shufflevector(ab_, cd_, 0, 1, 4, 5) + __builtin_shufflevector(ab_, cd_, 2, 3, 6, 7);  \
+        }                                                                                                               \
+        (out) = __builtin_shufflevector(half_[0], half_[1], 0, 1, 2, 3, 4, 5, 6, 7);                                    \
+    } while (0)
 #endif
 
 /* How many words before their use entries are asked for: some blocks, because within one they are not read in order. */
