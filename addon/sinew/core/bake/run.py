@@ -284,6 +284,7 @@ def _run(bakes: Sequence[_Bake], progress: Progress | None) -> None:
     clock = _LeftClock(bakes, progress)
     for one in bakes:
         one.worker.pulse = clock.tell
+    clock.tell(force=True)  # before anyone is told that frames arrive, and takes what the cage told for frames
     try:
         while not all(one.is_over for one in bakes):
             for one in bakes:
