@@ -43,8 +43,9 @@ OBJECTS = ROOT / "build" / "module"
 WARNINGS = ["-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Werror"]
 CFLAGS = ["-std=c11", "-O3", "-fno-math-errno", "-fno-trapping-math", "-fPIC", "-fopenmp", "-fvisibility=hidden"]
 # x86-64 has levels: the baseline runs on all, v3 has AVX2 and fused products, v4 AVX-512.
-INSTRUCTIONS = {"baseline": []}
+INSTRUCTIONS: dict[str, list[str]] = {"baseline": []}
 if platform.machine() in ("x86_64", "AMD64"):
+    INSTRUCTIONS = {"baseline": ["-march=x86-64"]}  # said, so that no flag of the environment makes it another
     INSTRUCTIONS |= {level: [f"-march=x86-64-{level}"] for level in ("v2", "v3", "v4")}
 CHOSEN = os.environ.get("SINEW_INSTRUCTIONS")
 LIMITED_API = "-DPy_LIMITED_API=0x030B0000"  # one module for Python 3.11 and later
@@ -325,6 +326,10 @@ def check_loads(trial: Path) -> None:
         sys.exit(f"The module was built but does not load: {result.stderr.strip().splitlines()[-1]}")
 
 
+def module_of(instructions: str) -> Path:
+    return PACKAGE / f"_native_{instructions}.abi3.so"
+
+
 def finish(linked: Path, cached: Path, module: Path) -> None:
     """Binds a linked module to the carried libraries and puts it in place, once it is seen to load."""
     digest = hashlib.sha256(linked.read_bytes()).hexdigest() + cached.name
@@ -361,14 +366,17 @@ def copy_presets() -> None:
 def build() -> None:
     with locked(OBJECTS / "lock"):
         linked = {name: link(made, LIBRARIES, OBJECTS / f"{name}.so") for name, made in compile_all().items()}
-        probe = link([compile_one(PROCESSOR, OBJECTS / "baseline", compile_command())], [], OBJECTS / "processor.so")
+        command = [*compile_command(), *INSTRUCTIONS["baseline"]]
+        probe = link([compile_one(PROCESSOR, OBJECTS / "baseline", command)], [], OBJECTS / "processor.so")
         cached = cached_lib(next(iter(linked.values())))
         install_lib(cached)
         install_gmsh()
         for name, library in linked.items():
-            finish(library, cached, PACKAGE / f"_native_{name}.abi3.so")
+            finish(library, cached, module_of(name))
         finish(probe, cached, PACKAGE / "_processor.abi3.so")
         (PACKAGE / "build.toml").write_text(f'engine = "{build_id()}"\n')
+        for stale in set(PACKAGE.glob("_native*.abi3.so")) - {module_of(name) for name in linked}:
+            stale.unlink()  # of another build: it would be loaded in place of a slower one of this
         copy_presets()
     print(f"built addon/sinew/_native {version()}: {' '.join(linked)}")
 

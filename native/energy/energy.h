@@ -14,6 +14,7 @@ typedef struct SnStretchDerivatives {
     SnLanes twist[3];   /* (stress_i + stress_j) / (s_i + s_j) */
 } SnStretchDerivatives;
 
+/* What is written overlaps nothing that is read: a material says so (`restrict`), or its loops are not vectorised. */
 typedef struct SnEnergy {
     const char *name;
     /* Density (J/m³) for Lamé parameters mu, lambda (Pa). */

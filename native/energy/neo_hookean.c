@@ -2,7 +2,7 @@
    with Lamé parameters mu and lambda. J = s0 s1 s2. */
 #include "energy/energy.h"
 
-static void density(const SnLanes s[3], const SnLanes mu, const SnLanes lambda, SnLanes out)
+static void density(const SnLanes s[3], const SnLanes mu, const SnLanes lambda, double *restrict out)
 {
     for (int i = 0; i < SN_LANES; i++) {
         double volume = s[0][i] * s[1][i] * s[2][i] - 1.0;
@@ -13,7 +13,7 @@ static void density(const SnLanes s[3], const SnLanes mu, const SnLanes lambda, 
     }
 }
 
-static void derivatives(const SnLanes s[3], const SnLanes mu, const SnLanes lambda, SnStretchDerivatives *out)
+static void derivatives(const SnLanes s[3], const SnLanes mu, const SnLanes lambda, SnStretchDerivatives *restrict out)
 {
     for (int i = 0; i < SN_LANES; i++) {
         double a = s[0][i], b = s[1][i], c = s[2][i];
@@ -37,7 +37,7 @@ static void derivatives(const SnLanes s[3], const SnLanes mu, const SnLanes lamb
 }
 
 /* P = mu F + (l (J - 1) - mu) cof F */
-static int direct(const SnLanes f[9], const SnLanes mu, const SnLanes lambda, SnLanes out, SnLanes stress[9])
+static int direct(const SnLanes f[9], const SnLanes mu, const SnLanes lambda, double *restrict out, SnLanes stress[restrict 9])
 {
     for (int i = 0; i < SN_LANES; i++) {
         double cofactor[9];

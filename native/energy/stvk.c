@@ -22,7 +22,7 @@ static inline double strain_curvature(double s)
     return s >= EXTRAPOLATE_BELOW ? 1.0 : 0.0;
 }
 
-static void density(const SnLanes s[3], const SnLanes mu, const SnLanes lambda, SnLanes out)
+static void density(const SnLanes s[3], const SnLanes mu, const SnLanes lambda, double *restrict out)
 {
     for (int i = 0; i < SN_LANES; i++) {
         double a = strain(s[0][i]), b = strain(s[1][i]), c = strain(s[2][i]);
@@ -31,7 +31,7 @@ static void density(const SnLanes s[3], const SnLanes mu, const SnLanes lambda, 
     }
 }
 
-static void derivatives(const SnLanes s[3], const SnLanes mu, const SnLanes lambda, SnStretchDerivatives *out)
+static void derivatives(const SnLanes s[3], const SnLanes mu, const SnLanes lambda, SnStretchDerivatives *restrict out)
 {
     static const int pairs[3][2] = {{1, 2}, {0, 2}, {0, 1}};
     for (int i = 0; i < SN_LANES; i++) {
@@ -60,10 +60,10 @@ static void derivatives(const SnLanes s[3], const SnLanes mu, const SnLanes lamb
 
 /* P = F (2 mu E + lambda tr E I) with Green's strain E, right while no stretch is below the extrapolation: C = FᵀF minus the
    square of that stretch is positive definite (its leading minors are), and F is not reflected. */
-static int direct(const SnLanes f[9], const SnLanes mu, const SnLanes lambda, SnLanes out, SnLanes stress[9])
+static int direct(const SnLanes f[9], const SnLanes mu, const SnLanes lambda, double *restrict out, SnLanes stress[restrict 9])
 {
     const double margin = EXTRAPOLATE_BELOW * EXTRAPOLATE_BELOW * (1.0 + 1e-9);
-    double plain = 1.0;
+    SnLanes plain;
     for (int i = 0; i < SN_LANES; i++) {
         double cofactor[9], e[6];
         SN_COFACTOR(f, i, cofactor)
@@ -77,8 +77,7 @@ static int direct(const SnLanes f[9], const SnLanes mu, const SnLanes lambda, Sn
         double a = e[0] - margin, b = e[1] - margin, c = e[2] - margin;
         double minor = a * b - e[5] * e[5];
         double whole = c * minor - a * e[3] * e[3] - b * e[4] * e[4] + 2.0 * e[3] * e[4] * e[5];
-        double lane_plain = a > 0.0 && minor > 0.0 && whole > 0.0 && determinant > 0.0 ? 1.0 : 0.0;
-        plain = lane_plain < plain ? lane_plain : plain;
+        plain[i] = (a > 0.0) & (minor > 0.0) & (whole > 0.0) & (determinant > 0.0) ? 1.0 : 0.0;
         for (int k = 0; k < 6; k++) {
             e[k] = 0.5 * (e[k] - (k < 3 ? 1.0 : 0.0));
         }
@@ -93,7 +92,11 @@ static int direct(const SnLanes f[9], const SnLanes mu, const SnLanes lambda, Sn
             stress[3 * row + 2][i] = pressure * z + twice * (x * e[4] + y * e[3] + z * e[2]);
         }
     }
-    return plain > 0.0;
+    double count = 0.0;
+    for (int i = 0; i < SN_LANES; i++) {
+        count += plain[i];
+    }
+    return count == (double)SN_LANES;
 }
 
 const SnEnergy sn_energy_stvk = {"stvk", density, derivatives, direct};

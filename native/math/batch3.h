@@ -4,10 +4,8 @@
 
 #include "math/registers.h"
 
-/* Lanes of a batch: SN_DOUBLES of a register, or a few of them where that hides the latency of square roots. */
-#ifndef SN_LANES
-#define SN_LANES 8
-#endif
+/* Lanes of a batch: two registers or more, so that one's roots and quotients are computed while the other's are waited for. */
+#define SN_LANES (SN_DOUBLES > 4 ? 2 * SN_DOUBLES : 8)
 
 typedef double SnLanes[SN_LANES];
 

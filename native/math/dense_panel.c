@@ -16,6 +16,8 @@
 #define BLOCK SN_ROUNDED_BLOCK
 #define LOST 3e-6f /* a pivot that has lost all its digits: what is left of its diagonal is rounding */
 
+_Static_assert(2 * ROWS <= SN_PANEL_SLACK && BLOCK <= SN_VECTOR_SLACK, "tiles are read whole");
+
 typedef float Rows __attribute__((vector_size(ROWS * sizeof(float)), aligned(sizeof(float))));
 
 #define INLINE static inline __attribute__((always_inline))
@@ -212,21 +214,23 @@ INLINE void invert_triangle(size_t columns, size_t ld, const float *l, float inv
     }
 }
 
+typedef int32_t RowBits __attribute__((vector_size(ROWS * sizeof(int32_t)), aligned(sizeof(int32_t))));
+
 /* The largest magnitude from row `begin` to `end` of a column. */
 INLINE float largest_entry(size_t begin, size_t end, const float *column)
 {
-    float lanes[ROWS] = {0.0f}, largest = 0.0f;
+    Rows most = {0.0f};
+    float largest = 0.0f;
     for (; begin + ROWS <= end; begin += ROWS) {
-        for (size_t lane = 0; lane < ROWS; lane++) {
-            float size = fabsf(column[begin + lane]);
-            lanes[lane] = size > lanes[lane] ? size : lanes[lane];
-        }
+        Rows size = (Rows)((RowBits) * (const Rows *)(column + begin) & INT32_MAX);
+        RowBits larger = size > most;
+        most = (Rows)((larger & (RowBits)size) | (~larger & (RowBits)most));
     }
     for (; begin < end; begin++) {
         largest = fabsf(column[begin]) > largest ? fabsf(column[begin]) : largest;
     }
-    for (size_t lane = 0; lane < ROWS; lane++) {
-        largest = lanes[lane] > largest ? lanes[lane] : largest;
+    for (int lane = 0; lane < ROWS; lane++) {
+        largest = most[lane] > largest ? most[lane] : largest;
     }
     return largest;
 }

@@ -26,11 +26,11 @@ def available() -> list[str]:
 
 def _instructions() -> str:
     names = available()
-    choice = os.environ.get(_CHOICE) or (names[0] if names else "baseline")
-    if choice not in names:
-        usable = ", ".join(names) or "none of those built"
-        raise ImportError(f"there is none for {choice}; this processor can use {usable}")
-    return choice
+    choice = os.environ.get(_CHOICE, "").strip().lower()
+    if choice and choice not in names:
+        usable = ", ".join(names) or "none, because none was built"
+        raise errors.BadInput(f"{_CHOICE} is {choice}: choose from what this processor can use, {usable}.")
+    return choice or (names[0] if names else "baseline")
 
 
 def _file(instructions: str) -> Path:
