@@ -259,8 +259,8 @@ typedef float Eight __attribute__((vector_size(BLOCK * sizeof(float)), aligned(s
 typedef int32_t EightWords __attribute__((vector_size(BLOCK * sizeof(int32_t)), aligned(sizeof(int32_t))));
 
 /* Macros, because the compiler would take functions apart for the baseline before it inlines them. */
-#define LEFT_OF(pairs) __builtin_convertvector((pairs) << 16 >> 16, Eight)
-#define RIGHT_OF(pairs) __builtin_convertvector((pairs) >> 16, Eight)
+#define LEFT_OF(pairs, Floats) __builtin_convertvector((pairs) << 16 >> 16, Floats)
+#define RIGHT_OF(pairs, Floats) __builtin_convertvector((pairs) >> 16, Floats)
 
 /* out = the sum of each of eight vectors: neighbours, then pairs, then halves. */
 #define SUM_EACH(v, out)                                                                              \
@@ -284,8 +284,6 @@ typedef int32_t EightWords __attribute__((vector_size(BLOCK * sizeof(int32_t)), 
 #define PART (SN_FLOATS < BLOCK ? SN_FLOATS : BLOCK)
 typedef float Part __attribute__((vector_size(PART * sizeof(float)), aligned(sizeof(float))));
 typedef int32_t PartWords __attribute__((vector_size(PART * sizeof(int32_t)), aligned(sizeof(int32_t))));
-#define LEFT_PART_OF(pairs) __builtin_convertvector((pairs) << 16 >> 16, Part)
-#define RIGHT_PART_OF(pairs) __builtin_convertvector((pairs) >> 16, Part)
 
 #if PART == BLOCK
 #define SUM_PARTS(v, out) SUM_EACH(v, out)
@@ -333,8 +331,8 @@ void sn_rounded_forward(const SnRoundedPanel *panel, float *x)
             __builtin_prefetch(pairs + BLOCK / 2 * i + ahead + 16, 0, 2);
             for (size_t k = 0; k < BLOCK / 2; k++) {
                 EightWords both = *(const EightWords *)(pairs + k * height + i);
-                rest -= LEFT_OF(both) * scaled[2 * k];
-                rest -= RIGHT_OF(both) * scaled[2 * k + 1];
+                rest -= LEFT_OF(both, Eight) * scaled[2 * k];
+                rest -= RIGHT_OF(both, Eight) * scaled[2 * k + 1];
             }
             *(Eight *)(x + i) = rest;
         }
@@ -357,8 +355,8 @@ void sn_rounded_backward(const SnRoundedPanel *panel, float *x)
             __builtin_prefetch(pairs + BLOCK / 2 * i - ahead + 16, 0, 2);
             for (size_t k = 0; k < BLOCK / 2; k++) {
                 PartWords both = *(const PartWords *)(pairs + k * height + i);
-                parts[2 * k] += LEFT_PART_OF(both) * here;
-                parts[2 * k + 1] += RIGHT_PART_OF(both) * here;
+                parts[2 * k] += LEFT_OF(both, Part) * here;
+                parts[2 * k + 1] += RIGHT_OF(both, Part) * here;
             }
         }
         SUM_PARTS(parts, sum);
