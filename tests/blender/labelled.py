@@ -1,0 +1,57 @@
+"""The models of ../shared/assets and the calf with the vertices of their named parts (tests/data/labelled.json)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import assets
+import bpy
+import numpy as np
+import scenes
+from anatomy import Labelled
+from sinew.core.paint.follow import Segment
+from sinew.scene.sampler import Rest, Sampler
+
+PARTS = json.loads((Path(__file__).resolve().parents[1] / "data" / "labelled.json").read_text())
+FILES = {
+    "dress": "quaternius_dress/Smooth_Female_Dress.blend",
+    "ict": "ict_facekit/ict_face_57shapes.blend",
+    "fish": "complementary_dynamics_fish_sphere/fish/fish.obj",
+}
+
+
+def is_there(key: str) -> bool:
+    if key == "calf":
+        return True
+    return (assets.FOLDER / (FILES.get(key) or assets.find(key).file)).is_file()
+
+
+def load(key: str) -> Labelled:
+    """Opens a model in place of the open file."""
+    rest = _rest_of(key)
+    if len(rest.positions) != PARTS[key]["vertices"]:
+        raise ValueError(f"{key} has {len(rest.positions)} vertices, labelled were {PARTS[key]['vertices']}")
+    bones = [Segment(bone.name, bone.head, bone.tail, bone.parent, bone.is_leaf) for bone in rest.bones]
+    parts = {
+        name: np.concatenate([np.arange(*pair) for pair in pairs]) for name, pairs in PARTS[key]["parts"].items()
+    }
+    skin = np.zeros((len(rest.positions), 0), np.float32) if rest.skin is None else rest.skin
+    return Labelled(rest.positions, rest.triangles, rest.edges, bones, skin, parts)
+
+
+def _rest_of(key: str) -> Rest:
+    if key == "calf":
+        scenes.reset_scene()
+        ob = scenes.build_character()
+    elif key not in FILES:
+        ob = assets.load(assets.find(key))
+    elif FILES[key].endswith(".obj"):
+        scenes.reset_scene()
+        bpy.ops.wm.obj_import(filepath=str(assets.FOLDER / FILES[key]))
+        ob = bpy.context.selected_objects[0]
+    else:
+        bpy.ops.wm.open_mainfile(filepath=str(assets.FOLDER / FILES[key]), load_ui=False)
+        ob = max((ob for ob in bpy.data.objects if ob.type == "MESH"), key=lambda ob: len(ob.data.vertices))
+    with Sampler(ob) as sampler:
+        return sampler.rest()
