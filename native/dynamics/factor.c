@@ -59,6 +59,8 @@ struct SnFactor {
     SnLbfgs secants;
     const SnConstraints *constraints; /* or null */
     double *row_work;          /* values of their rows */
+    const SnSprings *springs;  /* or null */
+    SnRows rows;               /* of both, over the unknowns */
     SnResponse response;       /* of the factor to them */
     int refresh_cost;          /* as many rounds as a fresh factor costs */
     int charge;                /* rounds that a fresh factor would have spared since it was made */
@@ -112,6 +114,7 @@ void sn_factor_destroy(SnFactor *factor)
     sn_linear_solver_destroy(factor->exact);
     sn_lbfgs_clear(&factor->secants);
     sn_response_clear(&factor->response);
+    sn_rows_clear(&factor->rows);
     sn_release(factor->row_work);
     sn_release(factor->values);
     sn_release(factor->positions);
@@ -119,12 +122,17 @@ void sn_factor_destroy(SnFactor *factor)
     sn_release(factor);
 }
 
-SnStatus sn_factor_constrain(SnContext *context, SnFactor *factor, const SnConstraints *constraints)
+SnStatus sn_factor_constrain(SnContext *context, SnFactor *factor, const SnConstraints *constraints, const SnSprings *springs)
 {
     SnStatus status = SN_OK;
-    factor->constraints = constraints;
+    const SnRows *exact = &constraints->free_rows, *soft = &springs->free_rows;
+    factor->constraints = constraints->size > 0 ? constraints : NULL;
+    factor->springs = springs->size > 0 ? springs : NULL;
     SN_TRY_NEW(context, factor->row_work, constraints->size, double);
-    SN_TRY(sn_response_init(context, &constraints->free_rows, constraints->unknown_count, &factor->response));
+    factor->rows.is_alike = (exact->is_alike || exact->count == 0) && (soft->is_alike || soft->count == 0);
+    SN_TRY(sn_rows_append(context, exact, &factor->rows));
+    SN_TRY(sn_rows_append(context, soft, &factor->rows));
+    SN_TRY(sn_response_init(context, &factor->rows, factor->assembly->unknown_count, &factor->response));
 cleanup:
     return status;
 }
@@ -138,7 +146,8 @@ void sn_factor_begin(SnFactor *factor, const double *positions, int exactly)
 {
     factor->round = 0;
     factor->is_fresh = factor->is_own = 0;
-    factor->wants_exact = factor->wants_response = exactly;
+    factor->wants_exact = exactly;
+    factor->wants_response = exactly || factor->springs != NULL; /* no projection stands in for springs */
     factor->is_stale = exactly || !factor->is_made || factor->charge > factor->refresh_cost;
     if (!factor->is_stale) {
         sn_rotations_between(factor->assembly, factor->positions, positions, factor->rotations);
@@ -165,6 +174,9 @@ SnStatus sn_factor_refresh(SnContext *context, SnFactor *factor, const double *p
 {
     SnStatus status = SN_OK;
     factor->is_made = 0;
+    if (factor->springs != NULL && factor->response.size == 0) { /* too many for a response: stiffer than they are, and secants learn the rest */
+        sn_springs_majorise(factor->springs, &factor->assembly->pattern, factor->values);
+    }
     factor->wants_exact |= factor->is_own && factor->charge > HOPELESS;
     factor->is_exact = factor->wants_exact || sn_multifrontal_factorize(factor->quick, factor->values) > 0; /* lost digits */
     if (factor->is_exact) {

@@ -5,6 +5,7 @@
 
 #include "dynamics/assembly.h"
 #include "dynamics/constraints.h"
+#include "dynamics/springs.h"
 
 typedef struct SnFactor SnFactor;
 
@@ -21,8 +22,9 @@ typedef enum SnStepOutcome {
 SnStatus sn_factor_create(SnContext *context, const SnAssembly *assembly, double round_work, double hessian_work, SnFactor **factor);
 void sn_factor_destroy(SnFactor *factor);
 
-/* From now on all steps leave the rows as they are. `constraints` must outlive the factor; called once, right after it was created. */
-SnStatus sn_factor_constrain(SnContext *context, SnFactor *factor, const SnConstraints *constraints);
+/* From now on all steps leave the rows of `constraints` as they are, and the stiffness of `springs` is added to every Hessian. Both must
+   outlive the factor; called once, right after it was created. */
+SnStatus sn_factor_constrain(SnContext *context, SnFactor *factor, const SnConstraints *constraints, const SnSprings *springs);
 
 /* What is at hand serves no longer: another objective, or a result that must not depend on what was solved before. */
 void sn_factor_forget(SnFactor *factor);

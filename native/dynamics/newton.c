@@ -33,6 +33,8 @@ struct SnNewton {
     SnFactor *factor;
     const SnConstraints *constraints; /* or null */
     double *row_work;          /* values of their rows */
+    const SnSprings *springs;  /* or null */
+    double *pull;              /* values of their rows */
     double *element_gradients; /* corners of all terms x 3 */
     double *element_stiffness; /* blocks of all terms x 9 */
     double *partial;           /* energies of chunks */
@@ -85,7 +87,7 @@ void sn_newton_destroy(SnNewton *newton)
         return;
     }
     sn_factor_destroy(newton->factor);
-    double *arrays[] = {newton->row_work, newton->element_gradients, newton->element_stiffness, newton->partial, newton->gradient,
+    double *arrays[] = {newton->row_work, newton->pull, newton->element_gradients, newton->element_stiffness, newton->partial, newton->gradient,
                         newton->residual, newton->step,              newton->trial_residual,    newton->offset,  newton->product,
                         newton->trial};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
@@ -94,14 +96,14 @@ void sn_newton_destroy(SnNewton *newton)
     sn_release(newton);
 }
 
-SnStatus sn_newton_constrain(SnContext *context, SnNewton *newton, const SnConstraints *constraints)
+SnStatus sn_newton_constrain(SnContext *context, SnNewton *newton, const SnConstraints *constraints, const SnSprings *springs)
 {
     SnStatus status = SN_OK;
-    if (constraints->size > 0) {
-        newton->constraints = constraints;
-        SN_TRY_NEW(context, newton->row_work, constraints->size, double);
-        SN_TRY(sn_factor_constrain(context, newton->factor, constraints));
-    }
+    newton->constraints = constraints->size > 0 ? constraints : NULL;
+    newton->springs = springs->size > 0 ? springs : NULL;
+    SN_TRY_NEW(context, newton->row_work, constraints->size, double);
+    SN_TRY_NEW(context, newton->pull, springs->size, double);
+    SN_TRY(sn_factor_constrain(context, newton->factor, constraints, springs));
 cleanup:
     return status;
 }
@@ -143,6 +145,12 @@ static double evaluate(SnNewton *newton, const SnObjective *objective, const dou
                 residual[3 * k + a] = -slope - (objective->matrix != NULL ? newton->product[3 * k + a] : 0.0);
             }
         }
+    }
+    if (newton->springs != NULL) {
+        sum += sn_springs_pull(newton->springs, objective->spring_targets, x, newton->pull);
+    }
+    if (residual != NULL && newton->springs != NULL) {
+        sn_rows_spread(&newton->springs->free_rows, newton->pull, residual);
     }
     if (residual != NULL && newton->constraints != NULL) {
         sn_constraints_project_slope(newton->constraints, newton->row_work, residual);

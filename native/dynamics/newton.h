@@ -1,15 +1,16 @@
 /* Projected Newton with line search, on a factor that is kept while it serves (dynamics/factor.h). Every problem that Sinew solves is the
    minimum of
 
-     E(x) = sum_i d_i/2 |x_i - y_i|² - f·(x - y) + 1/2 (x - c)ᵀ B (x - c) + Psi(x)
+     E(x) = sum_i d_i/2 |x_i - y_i|² - f·(x - y) + 1/2 (x - c)ᵀ B (x - c) + Psi(x) + 1/2 sum_r k_r |C_r x - s_r|²
 
    over the free vertices: inertia and driving force are the diagonal d with its targets y, surface data the fixed matrix B around
-   c, loads f, and Psi the energies of all terms with the potential of their internal damping. */
+   c, loads f, Psi the energies of all terms with the potential of their internal damping, and the last sum springs on rows C_r. */
 #ifndef SN_DYNAMICS_NEWTON_H
 #define SN_DYNAMICS_NEWTON_H
 
 #include "dynamics/assembly.h"
 #include "dynamics/constraints.h"
+#include "dynamics/springs.h"
 #include "energy/term.h"
 #include "math/linear_solver.h"
 
@@ -22,6 +23,7 @@ typedef struct SnObjective {
     const double *loads;    /* vertex_count x 3, or null */
     const double *matrix;   /* values of B on the assembly's pattern, or null */
     const double *centre;   /* vertex_count x 3: c; needed with a matrix */
+    const double *spring_targets; /* values of the springs' rows: s; needed with springs */
 } SnObjective;
 
 typedef struct SnNewtonSettings {
@@ -46,9 +48,9 @@ typedef struct SnNewton SnNewton;
 SnStatus sn_newton_create(SnContext *context, size_t term_count, const SnTerm *terms, const SnAssembly *assembly, SnNewton **newton);
 void sn_newton_destroy(SnNewton *newton);
 
-/* From now on minimisations keep the rows of their start (C x stays as it is), and E is minimised over the rest. `constraints` must
-   outlive Newton; called once, right after it was created. */
-SnStatus sn_newton_constrain(SnContext *context, SnNewton *newton, const SnConstraints *constraints);
+/* From now on minimisations keep the rows of `constraints` as they are at their start, E is minimised over the rest, and `springs` are
+   part of it. Both must outlive Newton; called once, right after it was created. */
+SnStatus sn_newton_constrain(SnContext *context, SnNewton *newton, const SnConstraints *constraints, const SnSprings *springs);
 
 /* Makes the next minimisation start with a fresh factor. Without it the last one is tried first: right while the objective changes
    little. Call it wherever a result must not depend on what was solved before. */

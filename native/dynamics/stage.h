@@ -12,6 +12,7 @@ typedef struct SnStage {
     double *drive;                /* vertices, N/m: what draws them to the pose */
     double *loads;                /* vertices x 3, N */
     double *row_targets, *row_rates; /* values of the exact rows, and their velocities */
+    double *spring_targets;          /* values of the springs' rows */
     const void *inputs[SN_TERMS_MOST]; /* one a term: SnTetInput, ...; null: as built. To stay as they are until the next stage */
 } SnStage;
 

@@ -8,7 +8,7 @@
 /* Marks in `held` (vertices, at the root of each part that stencils join) parts with a fixed, driven or constrained vertex. */
 static void find_held(const SnWorld *world, const SnStage *stage, int32_t *parents, unsigned char *held)
 {
-    const SnRows *rows = &world->constraints.rows;
+    const SnRows *holding[2] = {&world->constraints.rows, &world->springs.rows};
     sn_union_find_init(world->vertex_count, parents);
     for (size_t t = 0; t < world->term_count; t++) {
         const SnStencils *stencils = &world->terms[t].stencils;
@@ -20,8 +20,11 @@ static void find_held(const SnWorld *world, const SnStage *stage, int32_t *paren
     for (size_t v = 0; v < world->vertex_count; v++) {
         held[sn_union_find_root(parents, (int32_t)v)] |= world->fixed[v] || stage->drive[v] > 0.0;
     }
-    for (size_t k = 0; k < (rows->count > 0 ? (size_t)rows->start[rows->count] : 0); k++) {
-        held[sn_union_find_root(parents, rows->points[k])] = 1;
+    for (int r = 0; r < 2; r++) {
+        const SnRows *rows = holding[r];
+        for (size_t k = 0; k < (rows->count > 0 ? (size_t)rows->start[rows->count] : 0); k++) {
+            held[sn_union_find_root(parents, rows->points[k])] = 1;
+        }
     }
 }
 
@@ -65,7 +68,7 @@ static SnStatus solve_stage(SnContext *context, const SnWorld *world, const SnSt
     SnTermInput inputs[SN_TERMS_MOST] = {0};
     double *work = NULL;
     SN_TRY(sn_newton_create(context, world->term_count, world->terms, &world->assembly, &newton));
-    SN_TRY(sn_newton_constrain(context, newton, &world->constraints));
+    SN_TRY(sn_newton_constrain(context, newton, &world->constraints, &world->springs));
     SN_TRY_NEW(context, work, world->constraints.size, double);
     SN_TRY(balance_loads(context, world, stage));
     for (size_t k = 0; k < 3 * world->vertex_count; k++) {
@@ -81,6 +84,7 @@ static SnStatus solve_stage(SnContext *context, const SnWorld *world, const SnSt
         .diagonal = stage->drive,
         .targets = stage->pose,
         .loads = stage->loads,
+        .spring_targets = stage->spring_targets,
     };
     SnNewtonSettings rounds = {.max_rounds = settings->max_rounds, .step_tolerance = settings->step_tolerance};
     SN_TRY(sn_newton_minimise(context, newton, &objective, &rounds, positions, report));
@@ -101,6 +105,7 @@ static SnStatus stage_init(SnContext *context, const SnWorld *world, SnStage *st
     SN_TRY_NEW(context, stage->loads, 3 * world->vertex_count, double);
     SN_TRY_NEW(context, stage->row_targets, world->constraints.size, double);
     SN_TRY_NEW(context, stage->row_rates, world->constraints.size, double);
+    SN_TRY_NEW(context, stage->spring_targets, world->springs.size, double);
 cleanup:
     return status;
 }
@@ -113,6 +118,7 @@ static void stage_clear(SnStage *stage)
     sn_release(stage->loads);
     sn_release(stage->row_targets);
     sn_release(stage->row_rates);
+    sn_release(stage->spring_targets);
 }
 
 SnStatus sn_statics_settle(SnContext *context, const SnWorld *world, const SnDriver *drivers, double fraction,
@@ -139,6 +145,7 @@ SnStatus sn_statics_solve(SnContext *context, const SnWorld *world, const double
     memcpy(stage.pose, positions, 3 * world->vertex_count * sizeof *positions);
     memcpy(stage.loads, loads, 3 * world->vertex_count * sizeof *loads);
     sn_rows_apply(&world->constraints.rows, positions, stage.row_targets);
+    sn_rows_apply(&world->springs.rows, positions, stage.spring_targets);
     SN_TRY(solve_stage(context, world, &stage, settings, positions, report));
 cleanup:
     stage_clear(&stage);

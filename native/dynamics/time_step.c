@@ -38,7 +38,8 @@ struct SnStepper {
     double *diagonal, *targets, *centre;
     double *stage_positions, *stage_velocities; /* x_a, v_a */
     double *positions, *velocities;    /* result of the step, copied to the state on success */
-    double *row_work;                  /* values of the exact rows */
+    double *row_work;                  /* values of the exact rows, and ... */
+    double *pull;                      /* ... of the springs */
     double *acceleration;              /* of the last step, relative to the input */
     double *expected;                  /* what it is to be in the next one if it goes on changing as it did */
     int has_acceleration;
@@ -63,6 +64,8 @@ static size_t list_arrays(SnStepper *s, Array arrays[ARRAYS_MOST])
                     {&s->stage.row_targets, rows},
                     {&s->stage.row_rates, rows},
                     {&s->row_work, rows},
+                    {&s->stage.spring_targets, world->springs.size},
+                    {&s->pull, world->springs.size},
                     {&s->pose, n},
                     {&s->pose_velocity, n},
                     {&s->pose_begin, n},
@@ -106,7 +109,7 @@ SnStatus sn_stepper_create(SnContext *context, const SnWorld *world, const SnSte
     s->world = world;
     s->settings = *settings;
     SN_TRY(sn_newton_create(context, world->term_count, world->terms, &world->assembly, &s->newton));
-    SN_TRY(sn_newton_constrain(context, s->newton, &world->constraints));
+    SN_TRY(sn_newton_constrain(context, s->newton, &world->constraints, &world->springs));
     for (size_t t = 0; t < world->term_count; t++) {
         SN_TRY_NEW(context, s->damping_shape[t], (size_t)world->terms[t].kind->damping_size * world->terms[t].stencils.count, double);
     }
@@ -192,12 +195,14 @@ static void evaluate_start(SnStepper *s, const SnState *state)
         s->force[k] = s->stage.loads[k] - s->force[k] + s->stage.drive[k / 3] * (s->pose_begin[k] - state->positions[k]) -
                       drag * (state->velocities[k] - s->pose_velocity_begin[k]);
     }
+    (void)sn_springs_pull(&world->springs, s->stage.spring_targets, state->positions, s->pull);
+    sn_rows_spread(&world->springs.rows, s->pull, s->force);
 }
 
-/* Whether nothing holds a body: no vertex is fixed, no row holds. */
+/* Whether nothing holds a body: no vertex is fixed, no row holds, no spring. */
 static int is_free(const SnWorld *world, const SnBody *body)
 {
-    return body->row_count == 0 && memchr(world->fixed + body->first_vertex, 1, body->vertex_count) == NULL;
+    return body->row_count == 0 && body->spring_count == 0 && memchr(world->fixed + body->first_vertex, 1, body->vertex_count) == NULL;
 }
 
 /* A free body feels no elastic force, and none of its damping, as a whole: the shift that balances what is left of the other forces
@@ -253,7 +258,8 @@ static SnStatus solve_stage(SnContext *context, SnStepper *s, double tau, const 
     set_targets(s, tau, positions);
     set_damping(s, 1.0 / tau, positions, s->centre);
     SnObjective objective = {
-        .inputs = s->inputs, .scale = 1.0, .diagonal = s->diagonal, .targets = s->targets, .loads = s->stage.loads};
+        .inputs = s->inputs, .scale = 1.0, .diagonal = s->diagonal, .targets = s->targets, .loads = s->stage.loads,
+        .spring_targets = s->stage.spring_targets};
     SnNewtonSettings newton = {
         .max_rounds = s->settings.newton_rounds > 0 ? s->settings.newton_rounds : MAX_ROUNDS,
         .single_full_step = s->settings.newton_rounds == 1,
@@ -373,6 +379,7 @@ static double stored_energy(SnStepper *s, const double *pose, const double *posi
         .scale = 1.0,
         .diagonal = s->diagonal,
         .targets = pose,
+        .spring_targets = s->stage.spring_targets,
     };
     return sn_newton_value(s->newton, &objective, positions);
 }

@@ -106,6 +106,7 @@ void sn_world_clear(SnWorld *world)
     sn_release(world->elements);
     sn_assembly_clear(&world->assembly);
     sn_constraints_clear(&world->constraints);
+    sn_springs_clear(&world->springs);
     sn_release(world->fixed);
     sn_release(world->mass);
     sn_release(world->drag);
@@ -126,17 +127,35 @@ void sn_world_damp(SnWorld *world, double drag, double damping)
     }
 }
 
+/* How many rows from `first` on hold vertices of a body. */
+static size_t count_rows(const SnRows *rows, size_t first, const SnBody *body)
+{
+    size_t row = first, end = body->first_vertex + body->vertex_count;
+    while (row < rows->count && (size_t)rows->points[rows->start[row]] < end) {
+        row++;
+    }
+    return row - first;
+}
+
 SnStatus sn_world_constrain(SnContext *context, SnRows *rows, SnWorld *world)
 {
     SnStatus status = SN_OK;
     SN_TRY(sn_constraints_init(context, &world->assembly, world->mass, rows, &world->constraints));
-    const SnRows *taken = &world->constraints.rows;
-    for (size_t b = 0, row = 0; b < world->body_count; b++) {
-        SnBody *body = world->bodies + b;
-        size_t end = body->first_vertex + body->vertex_count;
-        for (body->first_row = row; row < taken->count && (size_t)taken->points[taken->start[row]] < end; row++) {
-            body->row_count++;
-        }
+    for (size_t b = 0, row = 0; b < world->body_count; row += world->bodies[b++].row_count) {
+        world->bodies[b].first_row = row;
+        world->bodies[b].row_count = count_rows(&world->constraints.rows, row, world->bodies + b);
+    }
+cleanup:
+    return status;
+}
+
+SnStatus sn_world_spring(SnContext *context, SnRows *rows, SnWorld *world)
+{
+    SnStatus status = SN_OK;
+    SN_TRY(sn_springs_init(context, &world->assembly, rows, &world->springs));
+    for (size_t b = 0, row = 0; b < world->body_count; row += world->bodies[b++].spring_count) {
+        world->bodies[b].first_spring = row;
+        world->bodies[b].spring_count = count_rows(&world->springs.rows, row, world->bodies + b);
     }
 cleanup:
     return status;

@@ -4,14 +4,16 @@
 #define SN_DYNAMICS_WORLD_H
 
 #include "dynamics/constraints.h"
+#include "dynamics/springs.h"
 #include "energy/tet_elements.h"
 
-/* A range of vertices that belong together, with its own terms and exact rows. An obstacle is a body of fixed vertices that weigh
+/* A range of vertices that belong together, with its own terms, exact rows and springs. An obstacle is a body of fixed vertices that weigh
    nothing and have no terms. */
 typedef struct SnBody {
     size_t first_vertex, vertex_count;
     size_t first_term, term_count;
     size_t first_row, row_count;
+    size_t first_spring, spring_count;
 } SnBody;
 
 typedef struct SnWorld {
@@ -31,6 +33,7 @@ typedef struct SnWorld {
     double *mass;            /* vertex_count, kg; owned */
     double *drag;            /* vertex_count: Rayleigh alpha, 1/s; owned */
     SnConstraints constraints; /* rows that hold exactly; none unless set before a stepper is made; owned */
+    SnSprings springs;         /* rows of finite stiffness, likewise */
 } SnWorld;
 
 /* What a world is made of, to start from sn_world_def_default. Arrays are copied. */
@@ -59,8 +62,10 @@ void sn_world_clear(SnWorld *world);
 /* The same drag (1/s) and damping (s) everywhere. */
 void sn_world_damp(SnWorld *world, double drag, double damping);
 
-/* Takes exact rows (over vertices), emptying `rows`. Each holds vertices of one body; those of a body come before those of the next. */
+/* Takes exact rows, or springs (both over vertices), emptying `rows`. Each holds vertices of one body; those of a body come before those
+   of the next. */
 SnStatus sn_world_constrain(SnContext *context, SnRows *rows, SnWorld *world);
+SnStatus sn_world_spring(SnContext *context, SnRows *rows, SnWorld *world);
 
 /* A quarter of each tet's mass at each of its corners. `scale` (tets) multiplies the density; null is 1 everywhere. */
 void sn_world_lumped_mass(const SnTetMesh *mesh, double density, const double *scale, double *mass);

@@ -124,7 +124,7 @@ static void minimum_is_free_of_slopes_that_keep_the_averages(void)
                                  .loads = loads};
         const SnNewtonSettings settings = {.max_rounds = 100, .step_tolerance = 1e-10};
         CHECK(sn_newton_create(&context, scene.world.term_count, scene.world.terms, &scene.world.assembly, &newton) == SN_OK);
-        CHECK(sn_newton_constrain(&context, newton, constraints) == SN_OK);
+        CHECK(sn_newton_constrain(&context, newton, constraints, &(SnSprings){0}) == SN_OK);
         CHECK(sn_newton_minimise(&context, newton, &objective, &settings, x, &report) == SN_OK);
         CHECK(report.converged && report.rounds < 40);
         CHECK(drift(&scene, scene.mesh.positions, x) < 1e-14);
