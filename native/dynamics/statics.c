@@ -1,9 +1,12 @@
 #include "dynamics/statics.h"
 
 #include "base/memory.h"
+#include "dynamics/modes.h"
 #include "mesh/union_find.h"
 
 #include <string.h>
+
+#define ANCHOR 1e-6 /* of its stiffness at rest: what keeps a loose vertex from drifting by rounding, too weak to strain anything */
 
 /* Marks in `held` (vertices, at the root of each part that stencils join) parts with a fixed, driven or constrained vertex. */
 static void find_held(const SnWorld *world, const SnStage *stage, int32_t *parents, unsigned char *held)
@@ -28,13 +31,16 @@ static void find_held(const SnWorld *world, const SnStage *stage, int32_t *paren
     }
 }
 
-/* Takes from the loads of each part that nothing holds what would move it as a whole. */
-static SnStatus balance_loads(SnContext *context, const SnWorld *world, const SnStage *stage)
+/* Nothing says where a part is that nothing holds: takes from its loads what would move it as a whole, and draws it to where it starts, by
+   so little that its shape does not feel it. */
+static SnStatus keep_in_place(SnContext *context, const SnWorld *world, const SnStage *stage, const double *positions)
 {
     SnStatus status = SN_OK;
+    const SnAssembly *assembly = &world->assembly;
     int32_t *parents = NULL;
     unsigned char *held = NULL;
     double *sums = NULL; /* vertices x 4: force and mass of a part, at its root */
+    double *stiffness = NULL;
     SN_TRY_NEW(context, parents, world->vertex_count, int32_t);
     SN_TRY_NEW(context, held, world->vertex_count, unsigned char);
     SN_TRY_NEW(context, sums, 4 * world->vertex_count, double);
@@ -52,7 +58,17 @@ static SnStatus balance_loads(SnContext *context, const SnWorld *world, const Sn
             stage->loads[3 * v + a] -= world->mass[v] / sums[4 * root + 3] * sums[4 * root + a];
         }
     }
+    SN_TRY_NEW(context, stiffness, assembly->pattern.value_count, double);
+    SN_TRY(sn_modes_stiffness(context, world, positions, NULL, stiffness));
+    for (size_t k = 0; k < assembly->unknown_count; k++) {
+        size_t v = (size_t)assembly->vertex[k];
+        if (!held[sn_union_find_root(parents, (int32_t)v)]) {
+            stage->drive[v] = ANCHOR * stiffness[assembly->pattern.value_start[3 * k]];
+            memcpy(stage->pose + 3 * v, positions + 3 * v, 3 * sizeof *positions);
+        }
+    }
 cleanup:
+    sn_release(stiffness);
     sn_release(parents);
     sn_release(held);
     sn_release(sums);
@@ -70,11 +86,11 @@ static SnStatus solve_stage(SnContext *context, const SnWorld *world, const SnSt
     SN_TRY(sn_newton_create(context, world->term_count, world->terms, &world->assembly, &newton));
     SN_TRY(sn_newton_constrain(context, newton, &world->constraints, &world->springs));
     SN_TRY_NEW(context, work, world->constraints.size, double);
-    SN_TRY(balance_loads(context, world, stage));
     for (size_t k = 0; k < 3 * world->vertex_count; k++) {
         positions[k] = world->fixed[k / 3] ? stage->pose[k] : positions[k];
     }
     sn_constraints_impose(&world->constraints, stage->row_targets, work, positions);
+    SN_TRY(keep_in_place(context, world, stage, positions));
     for (size_t t = 0; t < world->term_count; t++) {
         inputs[t].data = stage->inputs[t];
     }
