@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import scenes
 import sinew
 from inside import save
 from panel_use import FRAMES, add_setup
+from sinew.core.bake.worker import Worker
 
 
 @pytest.fixture
@@ -30,6 +32,18 @@ def arm(registered: None, tmp_path: Path) -> Any:
 def dressed(registered: None, tmp_path: Path) -> Any:
     """The same with a sleeve and two beads."""
     return _with_setup(scenes.build_dressed_arm, tmp_path)
+
+
+@pytest.fixture
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bakes take their time, on the quickest machine too: what happens in the middle of one can be looked at."""
+    step = Worker.step
+
+    def slower(worker: Worker) -> bool:
+        time.sleep(0.02)
+        return step(worker)
+
+    monkeypatch.setattr(Worker, "step", slower)
 
 
 def _with_setup(build: Callable[..., Any], folder: Path) -> Any:

@@ -201,7 +201,7 @@ def test_a_lost_bake_draws_nothing(arm: Any, tmp_path: Path) -> None:
     assert wire_now() is None
 
 
-def test_frames_show_while_the_bake_goes_on(arm: Any) -> None:
+def test_frames_show_while_the_bake_goes_on(arm: Any, unhurried: None) -> None:
     item().resolution = 20
     bpy.context.scene.frame_end = 60
     work = sampled_work()

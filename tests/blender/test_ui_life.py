@@ -50,7 +50,7 @@ def bake_ids(root: Path) -> set[str]:
 # Frames that arrive
 
 
-def test_frames_arrive_in_the_viewport_while_the_bake_goes_on(arm: Any) -> None:
+def test_frames_arrive_in_the_viewport_while_the_bake_goes_on(arm: Any, unhurried: None) -> None:
     item().resolution, item().substeps = 14, 0
     bpy.context.scene.frame_end = 40
     bpy.context.scene.frame_set(8)
@@ -74,7 +74,7 @@ def given_at(ob: Any, frame: int) -> Any:
     return given
 
 
-def test_a_cancelled_bake_keeps_playing_and_deleting_it_brings_the_last_one_back(arm: Any) -> None:
+def test_a_cancelled_bake_keeps_playing_and_deleting_it_brings_the_last_one_back(arm: Any, unhurried: None) -> None:
     bpy.ops.sinew.bake()
     first = entry().bake
     item().resolution = 14
@@ -192,7 +192,9 @@ def test_a_copy_of_a_file_without_a_name_has_its_own_bake_and_the_open_one_keeps
         assert manifest.owner_file == "copy.blend"
 
 
-def test_a_file_that_gets_its_name_during_a_bake_gets_the_bake_at_its_end(registered: None, tmp_path: Path) -> None:
+def test_a_file_that_gets_its_name_during_a_bake_gets_the_bake_at_its_end(
+    registered: None, unhurried: None, tmp_path: Path
+) -> None:
     bpy.ops.wm.read_homefile(use_empty=True)
     scenes.build_two_bone_arm(frames=30)
     ob = add_setup("Arm")
