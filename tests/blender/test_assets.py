@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import assets
 import bpy
@@ -11,6 +12,9 @@ import numpy as np
 import pytest
 from inside import save, shown_at
 from sinew import setups
+from sinew.core.bake.cuts import Cuts
+from sinew.core.geometry.place import placed
+from sinew.core.geometry.surface import areas_and_size
 from sinew.core.paint.parts import loose_shells
 from sinew.scene.sampler import Sampler
 
@@ -67,3 +71,25 @@ def test_a_tail_that_shares_tets_with_the_back_is_named() -> None:
     free, welded = (setups.try_object(model.object, {"separate_parts": on}) for on in (True, False))
     assert free.welded == ""
     assert welded.welded.startswith("Welded: Back and Tail") and "Separate Parts" in welded.welded
+
+
+@pytest.mark.parametrize("key", [model.key for model in assets.MODELS])
+def test_no_action_is_cut_and_one_whose_first_frame_is_the_rest_pose_is_where_that_is_far(key: str) -> None:
+    ob = assets.load(assets.find(key))
+    for action in assets.actions(ob):
+        assets.play(ob, action)
+        with Sampler(ob) as sampler:
+            rest = sampler.rest()
+            frames = [placed(matrix, local.astype(float)) for _, local, matrix, *_ in sampler.frames()]
+        areas, size = areas_and_size(rest.positions, rest.triangles)
+
+        def cuts(row: list[Any], areas: Any = areas, size: float = size) -> list[int]:
+            found = Cuts(lambda i: row[i] if i < len(row) else None, areas, size)
+            return [i for i in range(len(row)) if found.at(i)]
+
+        assert cuts(frames) == [], action
+        if action in FAR_FROM_REST:
+            assert cuts([rest.positions, *frames[1:]]) == [1], action
+
+
+FAR_FROM_REST = ("TRex_Run", "TRex_Walk", "TRex_Death", "Walk", "Run", "Survey", "Anim_0", "16_01.001")

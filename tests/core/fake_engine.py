@@ -59,6 +59,7 @@ class FakeEnricher:
         self.cage = cage or FakeCage(tet, np.array([[0, 1, 2, 3]], np.int32), np.zeros(len(rest), np.int32), weights)
         self.size = float(np.ptp(rest, axis=0).max())
         self.follow = follow
+        self.seen = np.ones(len(rest))
         self.rate = frame_rate
         self.monitor = monitor
 
@@ -82,7 +83,7 @@ class FakeEnricher:
         past = np.zeros_like(there) if before is None else 0.01 * (here - before)
         velocities = 0.8 * state.velocities + 5.0 * (there - state.positions) + ahead + past
         positions = state.positions + velocities / self.rate
-        step = SimpleNamespace(restarted=False, rounds=2, substeps=1, inverted=0, repaired=self.repaired, fallbacks=0)
+        step = SimpleNamespace(rounds=2, substeps=1, inverted=0, repaired=self.repaired, fallbacks=0)
         return SimpleNamespace(positions=positions, velocities=velocities), step
 
     def moved(self, fitted: Any, simulated: Any, amount: float = 1.0) -> Any:

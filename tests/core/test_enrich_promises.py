@@ -272,22 +272,6 @@ def test_the_same_bits_come_out_twice_and_after_resuming_from_a_state() -> None:
     assert np.array_equal(state.velocities, states[-1].velocities)
 
 
-def test_a_cut_restarts_the_simulation_on_the_input_and_a_fast_flight_does_not() -> None:
-    vertices, triangles, follow = bar()
-    enricher = Enricher(vertices, triangles, follow, Settings(resolution=8))
-    frames = [vertices + [0.05 * k, 0, 0] + ([30.0, 5.0, 0.0] if k >= 5 else [0, 0, 0]) for k in range(10)]
-    fits = [enricher.fit(frame).positions for frame in frames]
-    padded = [None, *fits, None]
-    state, restarts = enricher.begin(fits[0], fits[1]), []
-    for k in range(9):
-        state, step = enricher.advance(state, tuple(padded[k : k + 4]))
-        restarts.append(step.restarted)
-        assert np.abs(state.positions - fits[k + 1]).max() < 1e-3, "steady motion leaves the body on its input"
-    assert restarts == [k == 4 for k in range(9)]
-    flight = [fits[0] + [2.0 * k, 0, 0] for k in range(4)]
-    assert not enricher.advance(enricher.begin(flight[0], flight[1]), tuple(flight))[1].restarted
-
-
 @pytest.mark.parametrize("scheme", ("tr_bdf2", "implicit_euler"))
 @pytest.mark.parametrize("kind", ("collapsed", "inverted", "scrambled", "flattened"))
 def test_nothing_explodes_from_a_violent_state_and_it_recovers(scheme: str, kind: str) -> None:

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from ..base.errors import BadInput
 from .approach import Approach
+from .cuts import Cuts, go_on
 from .outer import Outer
 
 Floats = npt.NDArray[np.float64]
@@ -102,10 +103,15 @@ def _has_kink(fitted: Fitted, period: int, size: float) -> bool:
 
 
 def close_cycle(
-    enricher: Any, fitted: Fitted, outer: Callable[[int], Outer], cycle: Cycle, go_on: Callable[[], bool]
+    enricher: Any,
+    fitted: Fitted,
+    outer: Callable[[int], Outer],
+    cycle: Cycle,
+    cuts: Cuts,
+    is_wanted: Callable[[], bool],
 ) -> Beginning:
-    """Simulates cycles until one ends as it began. `go_on` is asked before every step; where it says no, the beginning
-    so far comes back and is not to be used."""
+    """Simulates cycles until one ends as it began. `is_wanted` is asked before every step; where it says no, the
+    beginning so far comes back and is not to be used."""
 
     def at(i: int) -> Floats:
         return fitted(cycle.index(i))
@@ -114,32 +120,32 @@ def close_cycle(
     for cycles in range(1, _MOST_CYCLES + 1):
         before = state.positions
         for i in range(cycle.period):
-            if not go_on():
+            if not is_wanted():
                 return Beginning(state)
-            state, _ = enricher.advance(state, (at(i - 1), at(i), at(i + 1), at(i + 2)), outer(i + 1))
+            state, _ = go_on(enricher, state, i + 1, at, cuts, outer(i + 1))
         seam = _largest(before - state.positions) / enricher.size
         if seam < _CLOSED:
             return Beginning(state, cycles, seam)
     # One cycle more tells what the kept one will leave open.
     first = state
     for i in range(cycle.period):
-        if not go_on():
+        if not is_wanted():
             return Beginning(state)
-        state, _ = enricher.advance(state, (at(i - 1), at(i), at(i + 1), at(i + 2)), outer(i + 1))
+        state, _ = go_on(enricher, state, i + 1, at, cuts, outer(i + 1))
     gap = Gap(first.positions - state.positions, enricher.interval * (first.velocities - state.velocities))
     return Beginning(first, _MOST_CYCLES, _largest(gap.way) / enricher.size, gap)
 
 
-def settle(enricher: Any, fitted: Fitted, outer: Outer, go_on: Callable[[], bool]) -> Beginning:
+def settle(enricher: Any, fitted: Fitted, outer: Outer, is_wanted: Callable[[], bool]) -> Beginning:
     """At rest in the first pose, and from there on moving with the input."""
     pose = fitted(0)
     moving = enricher.begin(pose, fitted(1))
-    if not go_on():
+    if not is_wanted():
         return Beginning(moving)
     return Beginning(type(moving)(enricher.settle(pose, outer), moving.velocities))
 
 
-def lead(enricher: Any, fitted: Fitted, outer: Outer, count: int, go_on: Callable[[], bool]) -> Beginning:
+def lead(enricher: Any, fitted: Fitted, outer: Outer, count: int, is_wanted: Callable[[], bool]) -> Beginning:
     """Begins in the rest pose and leads the flesh to the first pose over `count` samples, where it arrives with a
     motion of its own."""
     way = Approach(enricher.cage, fitted(0), fitted(1), count)
@@ -150,7 +156,7 @@ def lead(enricher: Any, fitted: Fitted, outer: Outer, count: int, go_on: Callabl
 
     state = enricher.begin(at(0))
     for i in range(count):
-        if not go_on():
+        if not is_wanted():
             break
         state, _ = enricher.advance(state, (at(max(i - 1, 0)), at(i), at(i + 1), at(i + 2)), outer)
     return Beginning(state)

@@ -45,7 +45,7 @@ def build_report(shot: Shot, store: Store, engine: Engine, clock: Clock) -> dict
         ],
         "size": size,
         **shown_numbers(shot, store, size),
-        "restarts": [frame_of(shot, index) for index, numbers in enumerate(marks) if numbers.restarted],
+        "restarts": _restarts(shot, marks),
         "loop": _loop(marks, shot.repeats) if shot.settings.loop else None,
         "peak_memory": peak_memory(),
         "settings": shot.settings.as_dict(),
@@ -149,8 +149,15 @@ def percent(numbers: Mapping[str, float]) -> str:
 
 def _warnings(report: Mapping[str, Any]) -> list[str]:
     found = []
-    if report["restarts"]:
-        shown = ", ".join(f"{frame:g}" for frame in report["restarts"][:10])
+    first = [frame for frame in report["restarts"] if frame <= report["frame_start"] + 1]
+    if first:
+        found.append(
+            f"The pose of frame {first[-1] - 1} is far from that of frame {first[-1]}, as a T-pose before a take is: "
+            f"it shows the input, and the simulation starts at frame {first[-1]}."
+        )
+    later = report["restarts"][len(first) :]
+    if later:
+        shown = ", ".join(map(str, later[:10])) + (f" and {len(later) - 10} more" if len(later) > 10 else "")
         found.append(f"The animation jumps at frame {shown}: the simulation started anew there.")
     if report["loop"] and report["loop"]["blended"]:
         found.append(
@@ -176,6 +183,12 @@ def _loop(marks: Sequence[Numbers], repeats: tuple[bool, bool]) -> dict[str, Any
         "kink": first.kink > 0.0,
         "repeats": list(repeats),
     }
+
+
+def _restarts(shot: Shot, marks: Sequence[Numbers]) -> list[int]:
+    """The frames that the input jumps to. With several samples a frame those on the way there count as jumps too."""
+    whole = range(0, len(marks), shot.settings.samples)
+    return [shot.first_frame + index // shot.settings.samples for index in whole if marks[index].restarted]
 
 
 def _mean(values: list[float]) -> float:

@@ -215,12 +215,13 @@ def _take_unchanged(old: Store, shot: Shot, samples: _Samples, progress: Progres
 
 
 def _carried_over(old: Store, shot: Shot) -> int:
-    """How many samples of an old bake are those of a new one, if their input is. The state of a sample has seen the one
-    ahead, so the last one that two ranges share counts only if it is the last of both; a loop has seen all."""
+    """How many samples of an old bake are those of a new one, if their input is. The state of a sample has looked two
+    frames ahead, for cuts, so the last that two ranges share count only if they are the last of both; a loop has seen
+    all."""
     before, now = old.manifest.samples, shot.samples
     if before == now:
         return now
-    return 0 if shot.settings.loop else max(0, min(before, now) - 1)
+    return 0 if shot.settings.loop else max(0, min(before, now) - 2 * shot.settings.samples)
 
 
 def _make_engine(

@@ -1,5 +1,5 @@
 """The engine of a bake of flesh: fits a cage to every sample, simulates it and shows the surface on it, from store to
-store. A state needs the fit of one sample ahead."""
+store. A state needs the fit of one sample ahead, and the frames by which a cut is told."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...bake.beginning import Beginning, Cycle, close_cycle, find_cycle, lead, settle
+from ...bake.cuts import Cuts, go_on
 from ...bake.method import Show
 from ...bake.numbers import Numbers
 from ...bake.outer import Outer
@@ -137,16 +138,17 @@ class FleshShow(Show):
 class FleshEngine(FleshShow):
     """Over an Enricher, which works on arrays."""
 
-    ahead = 1
     preparing = "fitting"
 
     def __init__(self, shot: Shot, enricher: Any) -> None:
         super().__init__(shot, enricher)
         self._enricher = enricher
         self.size: float = enricher.size
+        self.ahead = 2 * shot.settings.samples
         self._fits: dict[int, FleshNumbers] = {}  # numbers of the fits of this run
         self._beginning = Beginning(None)
         self._cycle: Cycle | None = None
+        self._cuts: Cuts | None = None
         self._last: tuple[int, Any] | None = None  # a state that is blended where it is stored
 
     def counts(self) -> dict[str, int]:
@@ -195,12 +197,15 @@ class FleshEngine(FleshShow):
         """How the simulation begins: also looked for by a bake that is continued, where a cycle asks for it."""
         settings, samples = self._shot.settings, self._shot.samples
 
-        def go_on() -> bool:
+        def is_wanted() -> bool:
             pulse()
             return True
 
         def fitted(i: int) -> Floats:
             return store.read("fitted", i)
+
+        def later(i: int) -> Floats:
+            return fitted(first + i)
 
         def outer(i: int) -> Outer:
             return self._outer(store, i)
@@ -208,23 +213,41 @@ class FleshEngine(FleshShow):
         self._last = None
         if settings.loop:
             self._cycle = find_cycle(fitted, samples, self.size, settings.samples)
-            first = store.marks[0]
-            if index > 0 and first is not None and first.numbers.gap == 0.0:
+            self._cuts = cuts = self._find_cuts(store, self._cycle.period)
+            begun = store.marks[0]
+            if index > 0 and begun is not None and begun.numbers.gap == 0.0:
                 self._beginning = Beginning(None)  # found before the interruption, and closed
             else:
-                self._beginning = close_cycle(self._enricher, fitted, outer, self._cycle, go_on)
+                self._beginning = close_cycle(self._enricher, fitted, outer, self._cycle, cuts, is_wanted)
             if self._beginning.gap is not None:
                 # What is stored further on is blended and cannot be continued.
                 return min(index, self._cycle.blended_from)
-        elif index == 0 and settings.start == "settled" and samples > 1:
-            self._beginning = settle(self._enricher, fitted, outer(0), go_on)
-        elif index == 0 and settings.start == "rest" and samples > 1 and settings.simulate:
+            return index
+        self._cuts = cuts = self._find_cuts(store)
+        first = cuts.first
+        if index > first:
+            return index
+        if settings.start == "settled" and samples > 1:
+            self._beginning = settle(self._enricher, later, outer(first), is_wanted)
+        elif settings.start == "rest" and samples > 1 and settings.simulate:
             count = settings.preroll * settings.samples or round(self._shot.sample_rate)
-            self._beginning = lead(self._enricher, fitted, outer(0), max(count, 1), go_on)
+            self._beginning = lead(self._enricher, later, outer(first), max(count, 1), is_wanted)
         else:
-            second = fitted(1) if samples > 1 else None
-            self._beginning = Beginning(self._enricher.begin(fitted(0), second))
+            second = later(1) if samples > 1 else None
+            self._beginning = Beginning(self._enricher.begin(later(0), second))
         return index
+
+    def _find_cuts(self, store: Store, period: int | None = None) -> Cuts:
+        """Of all samples, or of a loop."""
+        shot = self._shot
+
+        def pose(i: int) -> Floats | None:
+            return world(store, i) if i < shot.samples else None
+
+        begins = (shot.frame_start - shot.first_frame) * shot.settings.samples
+        return Cuts(
+            pose, self._enricher.seen, self.size, a_frame=shot.settings.samples, played_from=begins, period=period
+        )
 
     def advance(self, store: Store, index: int) -> FleshNumbers:
         cycle, gap = self._cycle, self._beginning.gap
@@ -234,17 +257,22 @@ class FleshEngine(FleshShow):
                 return store.read("fitted", cycle.index(i))
             return store.read("fitted", i) if 0 <= i < self._shot.samples else None
 
+        assert self._cuts is not None
         about: dict[str, float] = {}
-        if index == 0:
+        first = self._cuts.first
+        if index < first:
+            state = self._enricher.begin(fitted(index))  # a pose of its own, before the take begins
+        elif index == first:
             state = self._beginning.state
-            about["gap"] = float(gap is not None)
+            about |= {"gap": float(gap is not None), "restarted": float(first > 0 and self._shot.settings.simulate)}
             if cycle is not None:
                 about |= {"cycles": float(self._beginning.cycles), "seam": self._beginning.seam}
                 about |= {"period": float(cycle.period), "kink": float(cycle.has_kink)}
         else:
-            window = (fitted(index - 2), fitted(index - 1), fitted(index), fitted(index + 1))
-            state, step = self._enricher.advance(self._state_before(store, index), window, self._outer(store, index))
-            for name in ("restarted", "rounds", "substeps", "repaired", "fallbacks"):
+            before, outer = self._state_before(store, index), self._outer(store, index)
+            state, step = go_on(self._enricher, before, index, fitted, self._cuts, outer)
+            about["restarted"] = float(step is None and self._shot.settings.simulate)
+            for name in ("rounds", "substeps", "repaired", "fallbacks") if step is not None else ():
                 about[name] = float(getattr(step, name))
         positions = state.positions
         if gap is not None and cycle is not None:

@@ -6,7 +6,6 @@ and go on from its files with the same bits.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...bake.beginning import close_cycle, find_cycle, lead, settle
+from ...bake.cuts import Cuts, go_on
 from ...bake.fields import push_of
 from ...bake.outer import NOTHING, Outer
 from ...bake.shot import Passenger
@@ -35,11 +35,10 @@ from .show import Shown
 Floats = npt.NDArray[np.float64]
 Window = tuple[Floats | None, Floats, Floats, Floats | None]
 
-# A step of the whole body longer than this fraction of its size, and unlike the steps before and after it, is a cut.
-_CUT = 0.35
 # In artist's units gravity acts as on a body of this size, metres, so that a tiny character and a huge one sag alike;
 # real materials feel it as it is. Force fields are made for their scene and stay as they are.
 _REFERENCE_SIZE = 2.0
+_KEPT = 8  # frames of a stream: more than a step looks around
 _FIELD_ROUNDS = 4  # of settling under force fields, which change with the place
 
 
@@ -67,7 +66,6 @@ class State:
 class Step:
     """What happened between two frames."""
 
-    restarted: bool = False  # a cut of the input: the simulation starts anew after it
     rounds: int = 0
     substeps: int = 0
     inverted: int = 0  # simulated tets turned inside out
@@ -127,9 +125,9 @@ class Enricher:
             after=after, parts=parts, cage_follow=self.cage_follow,
         )  # fmt: skip
         self._completion = self.shown.completion
-        seen = areas if parts is None else np.where(parts.tracked, areas, 0.0)
+        self.seen: Floats = areas if parts is None else np.where(parts.tracked, areas, 0.0)  # (t,) areas with input
         shape = {"smoothing": self.settings.smoothing, "size": self.size, "energy": self.settings.energy}
-        self._fit = module.Fit(self.cage.native, seen, shape)
+        self._fit = module.Fit(self.cage.native, self.seen, shape)
         self._monitor = monitor
         self._simulation: Any = None
         self._substeps = 0
@@ -201,17 +199,11 @@ class Enricher:
         return State(np.array(fitted), velocities)
 
     def advance(self, state: State, window: Window, outer: Outer = NOTHING) -> tuple[State, Step]:
-        """From frame i to i + 1, with window = (fitted[i-1] or None, fitted[i], fitted[i+1], fitted[i+2] or None)."""
+        """From frame i to i + 1, with window = (fitted[i-1] or None, fitted[i], fitted[i+1], fitted[i+2] or None): None
+        at the ends, and what lies across a cut (core/bake/cuts.py)."""
         before, begin, end, after = window
         if self._simulation is None:  # only fitted
             return self.begin(end, after), Step()
-        if self._is_cut(before, begin, end, after):
-            return self.begin(end, after), Step(restarted=True)
-        # the curve must not bend towards the far side of a neighbouring cut
-        if before is not None and self._is_cut(None, before, begin, end):
-            before = None
-        if after is not None and self._is_cut(begin, end, after, None):
-            after = None
         positions, velocities = np.array(state.positions), np.array(state.velocities)
         target, ride = end, np.zeros(3)
         if self.settings.travel != 1.0:  # all is seen from a place that rides along
@@ -289,23 +281,12 @@ class Enricher:
             **(self._simulation.summary() if self._simulation is not None else {}),
         }
 
-    def _is_cut(self, before: Floats | None, begin: Floats, end: Floats, after: Floats | None) -> bool:
-        """Whether the body jumps between two frames: far, and unlike its steps before and after."""
-        step = end - begin
-        length = _rms(step)
-        if length <= _CUT * self.size:
-            return False
-        neighbours = [begin - before] if before is not None else []
-        neighbours += [after - end] if after is not None else []
-        threshold = max(_CUT * self.size, 0.5 * length)
-        return bool(neighbours) and all(_rms(step - other) > threshold for other in neighbours)
-
 
 def enrich(
     rest: Any, triangles: Any, frames: Iterable[Any], follow: Any = None, frame_rate: float = 24.0, **settings: Any
 ) -> Iterator[Floats]:
-    """Enriches an animation: yields the surface (t, 3) of each input frame, reading two frames ahead; a loop is read
-    whole.
+    """Enriches an animation: yields the surface (t, 3) of each input frame, reading three frames ahead; a loop is
+    read whole.
 
     `follow` (t,) is 1 where the input is followed exactly, 0 where physics is free; None takes automatic weights.
     Settings are those of `Settings`, by name: enrich(rest, triangles, frames, follow, jiggle=2.0, settle=1.0).
@@ -322,13 +303,20 @@ def enrich(
     if enricher.settings.loop:
         yield from _enrich_cycle(enricher, list(fitted()))
         return
+    row = _Row(fitted())
+    cuts = Cuts(lambda i: row.at(i)[0], enricher.seen, enricher.size)
     state: State | None = None
-    for before, here, following, after in _windows(fitted()):
-        frame, fit = here
-        state = _begun(enricher, fit, following and following[1]) if state is None else state
+    index = 0
+    while row.at(index)[0] is not None:
+        frame, fit = row.at(index)
+        if index < cuts.first:
+            state = enricher.begin(fit)
+        elif index == cuts.first:
+            state = _begun(enricher, fit, row.at(index + 1)[1])
+        else:
+            state, _ = go_on(enricher, state, index, lambda i: row.at(i)[1], cuts, NOTHING)
         yield enricher.surface(fit, state.positions, frame, enricher.settings.amount)
-        if following:
-            state, _ = enricher.advance(state, (before and before[1], fit, following[1], after and after[1]))
+        index += 1
 
 
 def _begun(enricher: Enricher, first: Floats, second: Floats | None) -> State:
@@ -353,25 +341,28 @@ def _enrich_cycle(enricher: Enricher, fitted: list[tuple[Any, Floats]]) -> Itera
     def at(i: int) -> Floats:
         return fitted[cycle.index(i)][1]
 
-    begun = close_cycle(enricher, at, lambda i: NOTHING, cycle, lambda: True)
+    cuts = Cuts(lambda i: fitted[i][0], enricher.seen, enricher.size, period=cycle.period)
+    begun = close_cycle(enricher, at, lambda i: NOTHING, cycle, cuts, lambda: True)
     state, first = begun.state, begun.state.positions
     for index, (frame, fit) in enumerate(fitted):
         if index > 0:
-            state, _ = enricher.advance(state, (at(index - 2), at(index - 1), at(index), at(index + 1)))
+            state, _ = go_on(enricher, state, index, at, cuts, NOTHING)
         positions = state.positions
         if begun.gap is not None:
             positions = cycle.closed(index, positions, begun.gap) if index < cycle.period else first
         yield enricher.surface(fit, positions, frame, enricher.settings.amount)
 
 
-def _windows(items: Iterator[Any]) -> Iterator[tuple[Any, Any, Any, Any]]:
-    """Every item with the one before and the two after it, None where there is none."""
-    window = deque([None, next(items, None), next(items, None), next(items, None)], maxlen=4)
-    while window[1] is not None:
-        yield window[0], window[1], window[2], window[3]
-        window.append(next(items, None))
+class _Row:
+    """Frames and their fits by number, read as far as they are asked for; only the last ones are kept."""
 
+    def __init__(self, items: Iterator[tuple[Any, Floats]]) -> None:
+        self._items, self._kept, self._count = items, dict[int, tuple[Any, Any]](), 0
 
-def _rms(rows: Floats) -> float:
-    """Root mean square length of the rows."""
-    return float(np.sqrt((rows**2).sum() / len(rows)))
+    def at(self, index: int) -> tuple[Any, Any]:
+        """A pair of None where there is no such frame."""
+        while self._count <= index and (item := next(self._items, None)) is not None:
+            self._kept[self._count] = item
+            self._kept.pop(self._count - _KEPT, None)
+            self._count += 1
+        return self._kept.get(index, (None, None))
