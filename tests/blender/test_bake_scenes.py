@@ -402,3 +402,22 @@ def test_every_frame_is_sampled_once_and_a_bad_last_one_is_told_without_a_bake(
     bad = ""
     bake_here(ob, tmp_path, {"resolution": 5, "substeps": 1})
     assert [looked_at.count(f"frame {frame}") for frame in range(2, 7)] == [1] * 5
+
+
+def test_a_body_that_is_hidden_on_some_frames_is_baked_and_checked_as_one_that_is_not(tmp_path: Path) -> None:
+    ob = scenes.build_two_bone_arm(frames=12)
+    shown = baked_samples(bake_here(ob, tmp_path, QUICK).folder)
+    entry = setup.find_of(ob, bpy.context.scene)
+    assert entry is not None
+    marks = entry.fingerprint["animation"]
+    setups.clear(ob, bpy.context.scene)
+    for frame, hidden in ((1, False), (4, True), (9, False)):
+        ob.hide_viewport = hidden
+        ob.keyframe_insert("hide_viewport", frame=frame)
+    bpy.context.scene.frame_set(6)
+    assert np.array_equal(baked_samples(bake_here(ob, tmp_path, QUICK).folder), shown)
+    entry = setup.find_of(ob, bpy.context.scene)
+    assert entry is not None and entry.fingerprint["animation"] == marks
+    for frame in (1, 6, 12):
+        bpy.context.scene.frame_set(frame)
+        assert setups.check_object(entry, setups.Target(tmp_path / "scene.blend")) is None

@@ -335,3 +335,83 @@ def test_a_written_group_is_read_back() -> None:
         with pytest.raises(SceneError, match='"ww".*"w"'):
             sampler.group("ww")
     assert shown(ob).shape == (len(weights), 3)
+
+
+HIDDEN = {1: False, 6: True, 12: False}
+
+
+def key(owner: Any, path: str, values: dict[int, bool]) -> None:
+    for frame, value in values.items():
+        setattr(owner, path, value)
+        owner.keyframe_insert(path, frame=frame)
+
+
+def drive(owner: Any, path: str) -> None:
+    owner.driver_add(path).driver.expression = "frame >= 6 and frame < 12"
+
+
+@pytest.mark.parametrize("frame", [1, 8])
+@pytest.mark.parametrize("how", ["keyed", "driven", "with its armature"])
+def test_frames_on_which_the_object_is_hidden_are_sampled_as_if_it_were_not(how: str, frame: int) -> None:
+    ob = scenes.build_two_bone_arm()
+    expected = sampled(ob)
+    if how == "driven":
+        drive(ob, "hide_viewport")
+    else:
+        key(ob, "hide_viewport", HIDDEN)
+    if how == "with its armature":
+        key(ob.modifiers[0].object, "hide_viewport", HIDDEN)
+    bpy.context.scene.frame_set(frame)
+    stale = [shown_at(ob, frame) for frame in range(1, 21)]
+    assert not np.array_equal(stale[8], expected[8][1]), "Blender shows old poses there"
+    bpy.context.scene.frame_set(frame)
+    for (_, positions, matrix, *_rest), (_, wanted, placed, *_others) in zip(sampled(ob), expected, strict=True):
+        assert np.array_equal(positions, wanted) and np.array_equal(matrix, placed)
+    assert [bpy.context.scene.frame_set(f) or ob.visible_get() for f in (1, 5, 6, 11, 12)] == [1, 1, 0, 0, 1]
+
+
+def test_a_passenger_that_is_hidden_on_some_frames_is_sampled_there_too() -> None:
+    ob = scenes.build_dressed_arm()
+    sleeve = bpy.data.objects["Sleeve"]
+
+    def carried() -> list[np.ndarray]:
+        with Sampler(ob) as sampler:
+            sampler.add_passenger(sleeve)
+            return [passengers[0][0] for *_, passengers in sampler.frames()]
+
+    expected = carried()
+    key(sleeve, "hide_viewport", HIDDEN)
+    assert np.array_equal(carried(), expected)
+
+
+def test_a_modifier_above_our_place_stays_off_where_it_is_keyed_and_one_below_it_acts_as_keyed() -> None:
+    ob = scenes.build_two_bone_arm()
+    expected = sampled(ob)
+    subdivision = ob.modifiers.new("Subdivision", "SUBSURF")
+    key(subdivision, "show_viewport", {1: True, 6: False, 12: True})
+    for (_, positions, *_), (_, wanted, *_others) in zip(sampled(ob), expected, strict=True):
+        assert np.array_equal(positions, wanted)
+    armature = ob.modifiers[0]
+    for name in ("show_viewport", "show_render"):
+        key(armature, name, {1: False, 6: True})
+    bpy.context.scene.frame_set(1)
+    with Sampler(ob) as sampler:
+        assert sampler.place == 1, "it deforms on some frames, though not on this one"
+        frames = [positions for _, positions, *_ in sampler.frames()]
+    assert not np.array_equal(frames[3], expected[3][1])
+    assert np.array_equal(frames[5:], [positions for _, positions, *_ in expected[5:]])
+
+
+def test_a_frame_on_which_something_else_hides_the_object_is_refused() -> None:
+    ob = scenes.build_two_bone_arm()
+
+    def hide(scene: Any, *_: Any) -> None:
+        ob.hide_set(scene.frame_current == 7)
+
+    bpy.app.handlers.frame_change_pre.append(hide)
+    try:
+        with pytest.raises(SceneError, match='"Arm" is hidden at frame 7.*Missing'):
+            sampled(ob)
+        assert len(sampled(ob, missing=[7])) == 19
+    finally:
+        bpy.app.handlers.frame_change_pre.remove(hide)

@@ -1,39 +1,66 @@
-"""The keys and drivers of something in the file: what they animate, and all that makes up their motion."""
+"""The keys and drivers of something in the file: what they animate, all that makes up their motion, and how to keep
+them still."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import contextlib
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import numpy as np
 
 from . import compat
 
+# Whether an object is shown says nothing of how it moves.
+_VISIBILITY = ("hide_viewport", "hide_render")
+
+
+@contextlib.contextmanager
+def still(owner: Any, paths: Collection[str]) -> Iterator[None]:
+    """Meanwhile neither keys nor drivers change these properties of an owner."""
+    muted = [i for i, curve in enumerate(_curves(owner)) if curve.data_path in paths and not curve.mute]
+    try:
+        _mute(owner, muted, True)
+        yield
+    finally:
+        _mute(owner, muted, False)
+
+
+def _mute(owner: Any, numbers: Collection[int], mute: bool) -> None:
+    # By number: undo or a reload in between would leave dangling pointers.
+    for number, curve in enumerate(_curves(owner) if numbers else ()):
+        if number in numbers:
+            curve.mute = mute
+
+
+def _curves(owner: Any) -> list[Any]:
+    """All curves and drivers of an owner."""
+    data = owner.animation_data
+    if data is None:
+        return []
+    return [*data.drivers, *(curve for action in _actions(data) for curve in compat.action_curves(action))]
+
 
 def animated(owner: Any) -> frozenset[str]:
     """The paths of an owner's properties that curves or drivers change."""
-    data = owner.animation_data
-    if data is None:
-        return frozenset()
-    paths = {driver.data_path for driver in data.drivers}
-    for action in _actions(data):
-        paths.update(curve.data_path for curve in compat.action_curves(action))
-    return frozenset(paths)
+    return frozenset(curve.data_path for curve in _curves(owner))
 
 
 def described(data: Any, own: str = "") -> Iterator[Any]:
-    """All of an owner's `animation_data` but drivers whose paths begin with `own`, "" without such."""
+    """All of an owner's `animation_data` but its visibility and drivers whose paths begin with `own`, "" without such.
+    """
     for track in data.nla_tracks:
         for strip in track.strips:
             yield strip.mute or track.mute, strip.frame_start, strip.frame_end, strip.blend_type, strip.extrapolation
             yield strip.scale, strip.repeat, strip.use_animated_influence or round(strip.influence, 6)
     for driver in data.drivers:
-        if not own or not driver.data_path.startswith(own):
+        if driver.data_path not in _VISIBILITY and not (own and driver.data_path.startswith(own)):
             yield driver.data_path, driver.driver.expression
     for action in _actions(data):
         for curve in compat.action_curves(action):
-            yield curve.data_path, curve.array_index, curve.mute, curve.extrapolation
-            yield from _curve(curve)
+            if curve.data_path not in _VISIBILITY:
+                yield curve.data_path, curve.array_index, curve.mute, curve.extrapolation
+                yield from _curve(curve)
 
 
 def _actions(data: Any) -> list[Any]:

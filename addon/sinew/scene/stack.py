@@ -15,7 +15,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from . import compat
+from . import animation, compat
 from .errors import SceneError
 
 MODIFIER_NAME = "Sinew"
@@ -71,8 +71,9 @@ def find_place(ob: Any, frames: tuple[int, ...]) -> int:
     """Index among `others` where our modifier belongs. `frames` are looked at to see what node modifiers do; without
     any, no frame is set and these count as if they moved nothing."""
     place = 0
+    animated = animation.animated(ob)
     for index, modifier in enumerate(others(ob)):
-        if not (modifier.show_viewport or modifier.show_render) or compat.is_pinned_last(modifier):
+        if not _is_used(modifier, animated) or compat.is_pinned_last(modifier):
             continue
         if modifier.type in DEFORMING or (frames and modifier.type == "NODES" and _moves_vertices(ob, index, frames)):
             place = index + 1
@@ -84,16 +85,28 @@ def find_place(ob: Any, frames: tuple[int, ...]) -> int:
     return place
 
 
+def _is_used(modifier: Any, animated: frozenset[str]) -> bool:
+    """Whether a modifier is on, now or on some frame."""
+    shown = ("show_viewport", "show_render")
+    return any(getattr(modifier, name) or _path(modifier, name) in animated for name in shown)
+
+
+def _path(modifier: Any, name: str) -> str:
+    return f'modifiers["{modifier.name}"].{name}'
+
+
 @contextlib.contextmanager
 def hidden_from(ob: Any, place: int) -> Iterator[None]:
-    """Shows the object as it is below a place: what comes from there on, and our own modifier, is off meanwhile."""
+    """Shows the object as it is below a place: what comes from there on, and our own modifier, is off meanwhile, also
+    where that is keyed."""
     own = own_modifier(ob)
     modifiers = others(ob)[place:] + ([own] if own is not None else [])
     before = [(modifier.name, modifier.show_viewport) for modifier in modifiers]
     try:
-        for modifier in modifiers:
-            modifier.show_viewport = False
-        yield
+        with animation.still(ob, [_path(modifier, "show_viewport") for modifier in modifiers]):
+            for modifier in modifiers:
+                modifier.show_viewport = False
+            yield
     finally:
         # By name: undo or a reload in between would leave dangling pointers.
         for name, shown in before:

@@ -10,7 +10,7 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
-from . import compat, stack
+from . import animation, compat, stack
 from .errors import SceneError
 
 Floats = npt.NDArray[np.float64]
@@ -43,6 +43,11 @@ class Subject:
         """Local positions on the current frame and the matrix to world metres. `when` is for sentences."""
         ob = self.ob
         mesh = evaluated_mesh(ob)
+        if not ob.visible_get():
+            raise SceneError(
+                f'"{ob.name}" is hidden at {when}, and Blender does not evaluate what is hidden: show it there, or '
+                "name the frame in Missing."
+            )
         counts = (len(mesh.vertices), len(mesh.edges), len(mesh.polygons), len(mesh.loops))
         if counts[0] == 0:
             raise SceneError(f'Object "{ob.name}" has no vertices at {when}: choose a mesh that has some.')
@@ -95,16 +100,19 @@ def _check_finite(ob: Any, positions: npt.NDArray[np.float32], when: str) -> Non
 
 @contextlib.contextmanager
 def _shown(ob: Any) -> Iterator[None]:
-    """Blender evaluates only what is visible: shows a hidden object meanwhile."""
+    """Blender evaluates only what is visible: shows a hidden object meanwhile, also where that is keyed or driven."""
     hide_viewport, hidden = ob.hide_viewport, ob.hide_get()
     try:
-        if hide_viewport:
-            ob.hide_viewport = False
-        if hidden:
-            ob.hide_set(False)
-        if not ob.visible_get():
-            raise SceneError(f'Object "{ob.name}" is in a hidden collection: show it in the viewport and bake again.')
-        yield
+        with animation.still(ob, ["hide_viewport"]):
+            if hide_viewport:
+                ob.hide_viewport = False
+            if hidden:
+                ob.hide_set(False)
+            if not ob.visible_get():
+                raise SceneError(
+                    f'Object "{ob.name}" is in a hidden collection: show it in the viewport and bake again.'
+                )
+            yield
     finally:
         if hidden:
             ob.hide_set(True)
