@@ -23,11 +23,12 @@ static void visit_blocks(SnAssembly *assembly, size_t list_count, const SnStenci
 {
     int32_t source = 0;
     for (const SnStencils *list = lists; list < lists + list_count; list++) {
+        const int32_t *unknown = assembly->unknown + list->first;
         for (size_t e = 0; e < list->count; e++) {
             const int32_t *corners = list->vertices + e * (size_t)list->corners;
             for (int i = 0; i < list->corners; i++) {
                 for (int j = 0; j <= i; j++, source++) {
-                    int32_t row = assembly->unknown[corners[i]], column = assembly->unknown[corners[j]];
+                    int32_t row = unknown[corners[i]], column = unknown[corners[j]];
                     if (row < 0 || column < 0) {
                         continue;
                     }
@@ -49,11 +50,12 @@ static void visit_corners(SnAssembly *assembly, size_t list_count, const SnStenc
 {
     int32_t source = 0;
     for (const SnStencils *list = lists; list < lists + list_count; list++) {
+        int32_t *own = next + list->first;
         for (size_t k = 0; k < list->count * (size_t)list->corners; k++, source++) {
             if (fill) {
-                assembly->vertex_source[next[list->vertices[k]]] = source;
+                assembly->vertex_source[own[list->vertices[k]]] = source;
             }
-            next[list->vertices[k]]++;
+            own[list->vertices[k]]++;
         }
     }
 }

@@ -130,8 +130,8 @@ SnStatus sn_factor_constrain(SnContext *context, SnFactor *factor, const SnConst
     factor->springs = springs->size > 0 ? springs : NULL;
     SN_TRY_NEW(context, factor->row_work, constraints->size, double);
     factor->rows.is_alike = (exact->is_alike || exact->count == 0) && (soft->is_alike || soft->count == 0);
-    SN_TRY(sn_rows_append(context, exact, &factor->rows));
-    SN_TRY(sn_rows_append(context, soft, &factor->rows));
+    SN_TRY(sn_rows_append(context, exact, 0, &factor->rows));
+    SN_TRY(sn_rows_append(context, soft, 0, &factor->rows));
     SN_TRY(sn_response_init(context, &factor->rows, factor->assembly->unknown_count, &factor->response));
 cleanup:
     return status;

@@ -69,7 +69,7 @@ SnStatus sn_fit_create(SnContext *context, const SnTetMesh *cage, const SnEmbedd
         sn_tet_elements_set_material(&fit->elements, e, 1.0, settings->poisson);
     }
     SN_TRY_NEW(context, fixed, cage->vertex_count, unsigned char);
-    SN_TRY(sn_assembly_init(context, cage->vertex_count, 1, &(SnStencils){cage->tet_count, 4, cage->tets}, fixed, &fit->assembly));
+    SN_TRY(sn_assembly_init(context, cage->vertex_count, 1, &(SnStencils){cage->tet_count, 4, cage->tets, 0}, fixed, &fit->assembly));
     SnTerm term = sn_tet_elements_term(&fit->elements);
     SN_TRY(sn_newton_create(context, 1, &term, &fit->assembly, &fit->newton));
     SN_TRY_NEW(context, fit->areas, embedding->vertex_count, double);

@@ -31,8 +31,8 @@ static SnStatus prepare(SnContext *context, void *self, const SnWorld *world, co
         }
     }
     if (keep != NULL) {
-        sn_keep_pose_prepare(keep, stage->pose);
-        sn_keep_pose_hold(keep, stage->pose, stage->loads);
+        sn_keep_pose_prepare(keep, stage->pose + 3 * first);
+        sn_keep_pose_hold(keep, stage->pose + 3 * first, stage->loads + 3 * first);
         stage->inputs[body->first_term] = &keep->input;
     }
     return SN_OK;

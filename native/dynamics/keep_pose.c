@@ -4,13 +4,11 @@
 
 #include <string.h>
 
-SnStatus sn_keep_pose_init(SnContext *context, const SnTetElements *elements, size_t first_vertex, size_t vertex_count, double keep,
-                           SnKeepPose *keep_pose)
+SnStatus sn_keep_pose_init(SnContext *context, const SnTetElements *elements, size_t vertex_count, double keep, SnKeepPose *keep_pose)
 {
     SnStatus status = SN_OK;
     memset(keep_pose, 0, sizeof *keep_pose);
     keep_pose->elements = elements;
-    keep_pose->first_vertex = first_vertex;
     keep_pose->vertex_count = vertex_count;
     keep_pose->keep = keep;
     SN_TRY_NEW(context, keep_pose->scale, vertex_count, double);
@@ -52,9 +50,8 @@ void sn_keep_pose_forget(SnKeepPose *keep_pose)
 
 void sn_keep_pose_prepare(SnKeepPose *keep_pose, const double *pose)
 {
-    const double *own = pose + 3 * keep_pose->first_vertex;
     size_t bytes = 3 * keep_pose->vertex_count * sizeof *pose;
-    if (keep_pose->has_prepared && memcmp(keep_pose->prepared, own, bytes) == 0) { /* a step begins where the one before ended */
+    if (keep_pose->has_prepared && memcmp(keep_pose->prepared, pose, bytes) == 0) { /* a step begins where the one before ended */
         return;
     }
     keep_pose->clamped = 0;
@@ -64,23 +61,23 @@ void sn_keep_pose_prepare(SnKeepPose *keep_pose, const double *pose)
                                                        keep_pose->left_over);
         keep_pose->input.rest = keep_pose->rest;
     }
-    memcpy(keep_pose->prepared, own, bytes);
+    memcpy(keep_pose->prepared, pose, bytes);
     keep_pose->has_prepared = 1;
 }
 
 void sn_keep_pose_hold(SnKeepPose *keep_pose, const double *pose, double *loads)
 {
     const SnTetElements *elements = keep_pose->elements;
-    size_t first = keep_pose->first_vertex, n = 3 * keep_pose->vertex_count;
+    size_t n = 3 * keep_pose->vertex_count;
     if (keep_pose->clamped == 0) {
         return;
     }
     sn_tet_elements_derivatives(elements, keep_pose->rest, pose, keep_pose->gradients, NULL);
     memset(keep_pose->held, 0, n * sizeof *keep_pose->held);
     for (size_t k = 0; k < 12 * elements->count; k++) {
-        keep_pose->held[3 * ((size_t)elements->tets[k / 3] - first) + k % 3] += keep_pose->gradients[k] * keep_pose->left_over[k / 12];
+        keep_pose->held[3 * (size_t)elements->tets[k / 3] + k % 3] += keep_pose->gradients[k] * keep_pose->left_over[k / 12];
     }
     for (size_t k = 0; k < n; k++) {
-        loads[3 * first + k] += keep_pose->held[k];
+        loads[k] += keep_pose->held[k];
     }
 }

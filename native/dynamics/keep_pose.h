@@ -7,7 +7,7 @@
 
 typedef struct SnKeepPose {
     const SnTetElements *elements;
-    size_t first_vertex, vertex_count; /* of the body */
+    size_t vertex_count; /* of the body */
     double keep;          /* 0..1 */
     double *scale;        /* the body's vertices: what multiplies it from place to place, 1 until set; owned */
     double *tet_scale;    /* tets: the same; owned */
@@ -22,16 +22,15 @@ typedef struct SnKeepPose {
     size_t clamped;       /* tets whose pose it does not reach */
 } SnKeepPose;
 
-/* For the tets of a body whose vertices are those from first_vertex on. The elements must outlive it. */
-SnStatus sn_keep_pose_init(SnContext *context, const SnTetElements *elements, size_t first_vertex, size_t vertex_count, double keep,
-                           SnKeepPose *keep_pose);
+/* For the tets of a body, over its own vertices. The elements must outlive it. */
+SnStatus sn_keep_pose_init(SnContext *context, const SnTetElements *elements, size_t vertex_count, double keep, SnKeepPose *keep_pose);
 void sn_keep_pose_clear(SnKeepPose *keep_pose);
 
-/* `input` for a pose (the world's vertices x 3); at hand where it is that of the last call. To be told to forget it where keep or scales have changed. */
+/* `input` for a pose (the body's vertices x 3); at hand where it is that of the last call. To be told to forget it where keep or scales have changed. */
 void sn_keep_pose_prepare(SnKeepPose *keep_pose, const double *pose);
 void sn_keep_pose_forget(SnKeepPose *keep_pose);
 
-/* Adds the loads (the world's vertices x 3) that hold tets at the pose which the rest shape does not reach. */
+/* Adds the loads (the body's vertices x 3) that hold tets at the pose which the rest shape does not reach. */
 void sn_keep_pose_hold(SnKeepPose *keep_pose, const double *pose, double *loads);
 
 #endif

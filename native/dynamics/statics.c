@@ -17,7 +17,8 @@ static void find_held(const SnWorld *world, const SnStage *stage, int32_t *paren
         const SnStencils *stencils = &world->terms[t].stencils;
         size_t corners = (size_t)stencils->corners;
         for (size_t k = 0; k < stencils->count * corners; k++) {
-            sn_union_find_join(parents, stencils->vertices[k - k % corners], stencils->vertices[k]);
+            int32_t first = (int32_t)stencils->first;
+            sn_union_find_join(parents, first + stencils->vertices[k - k % corners], first + stencils->vertices[k]);
         }
     }
     for (size_t v = 0; v < world->vertex_count; v++) {

@@ -173,7 +173,8 @@ static void set_damping(SnStepper *s, double rate, const double *positions, cons
         const SnTerm *term = world->terms + t;
         s->inputs[t].damping = (SnDamping){0};
         if (world->damping[t] > 0.0) {
-            term->kind->damp(term->elements, s->inputs + t, positions, centre, s->damping_shape[t]);
+            size_t first = 3 * term->stencils.first;
+            term->kind->damp(term->elements, s->inputs + t, positions + first, centre + first, s->damping_shape[t]);
             s->inputs[t].damping = (SnDamping){rate * world->damping[t], world->damping_scale[t], s->damping_shape[t]};
         }
     }
@@ -452,7 +453,8 @@ static void accept_step(const SnStepper *s, SnState *state)
     for (size_t t = 0; t < s->world->term_count; t++) {
         const SnTerm *term = s->world->terms + t;
         if (s->inner[t] != NULL) {
-            term->kind->flow(term->elements, s->inputs + t, state->positions, state->inner + (s->inner[t] - state->inner));
+            double *inner = state->inner + (s->inner[t] - state->inner);
+            term->kind->flow(term->elements, s->inputs + t, state->positions + 3 * term->stencils.first, inner);
         }
     }
 }

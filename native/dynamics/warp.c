@@ -124,7 +124,7 @@ SnStatus sn_warp_create(SnContext *context, const SnTetMesh *cage, const unsigne
     SN_TRY_NEW(context, warp->masses, cage->vertex_count, double);
     fill_slopes(warp);
     SN_TRY(find_loose_parts(context, warp, fixed));
-    SN_TRY(sn_assembly_init(context, cage->vertex_count, 1, &(SnStencils){cage->tet_count, 4, cage->tets}, fixed, &warp->assembly));
+    SN_TRY(sn_assembly_init(context, cage->vertex_count, 1, &(SnStencils){cage->tet_count, 4, cage->tets, 0}, fixed, &warp->assembly));
     SN_TRY_NEW(context, warp->right, 3 * warp->assembly.unknown_count, double);
     SN_TRY_NEW(context, warp->poisson, warp->assembly.pattern.block_count, double);
     SN_TRY_NEW(context, warp->values, warp->assembly.pattern.block_count, double);

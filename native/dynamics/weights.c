@@ -147,7 +147,7 @@ SnStatus sn_weights_spread(SnContext *context, const SnTetMesh *cage, const doub
         smallest = fixed[v] ? fmin(smallest, weights[v]) : smallest;
         largest = fixed[v] ? fmax(largest, weights[v]) : largest;
     }
-    SN_TRY(sn_assembly_init(context, cage->vertex_count, 1, &(SnStencils){cage->tet_count, 4, cage->tets}, fixed, &assembly));
+    SN_TRY(sn_assembly_init(context, cage->vertex_count, 1, &(SnStencils){cage->tet_count, 4, cage->tets, 0}, fixed, &assembly));
     if (assembly.unknown_count == 0) {
         goto cleanup;
     }

@@ -161,6 +161,100 @@ cleanup:
     return status;
 }
 
+/* Vertices, terms and bodies of the members, as those of one world. */
+typedef struct Joined {
+    size_t vertex_count, term_count, body_count;
+    double *mass;
+    unsigned char *fixed;
+    SnTerm *terms;
+    SnBody *bodies;
+} Joined;
+
+static SnStatus join_parts(SnContext *context, size_t count, const SnWorld *const *members, Joined *joined)
+{
+    SnStatus status = SN_OK;
+    for (size_t m = 0; m < count; m++) {
+        joined->vertex_count += members[m]->vertex_count;
+        joined->term_count += members[m]->term_count;
+        joined->body_count += members[m]->body_count;
+    }
+    SN_TRY_NEW(context, joined->mass, joined->vertex_count, double);
+    SN_TRY_NEW(context, joined->fixed, joined->vertex_count, unsigned char);
+    SN_TRY_NEW(context, joined->terms, joined->term_count, SnTerm);
+    SN_TRY_NEW(context, joined->bodies, joined->body_count, SnBody);
+    for (size_t m = 0, vertex = 0, term = 0, body = 0; m < count; vertex += members[m++]->vertex_count) {
+        const SnWorld *member = members[m];
+        memcpy(joined->mass + vertex, member->mass, member->vertex_count * sizeof *member->mass);
+        memcpy(joined->fixed + vertex, member->fixed, member->vertex_count);
+        for (size_t b = 0; b < member->body_count; b++, body++) {
+            joined->bodies[body] = (SnBody){.first_vertex = vertex + member->bodies[b].first_vertex,
+                                            .vertex_count = member->bodies[b].vertex_count,
+                                            .first_term = term + member->bodies[b].first_term,
+                                            .term_count = member->bodies[b].term_count};
+        }
+        for (size_t t = 0; t < member->term_count; t++) {
+            joined->terms[term + t] = member->terms[t];
+            joined->terms[term + t].stencils.first += vertex;
+        }
+        term += member->term_count;
+    }
+cleanup:
+    return status;
+}
+
+/* What is set of a world after it was made. */
+static SnStatus join_settings(SnContext *context, size_t count, const SnWorld *const *members, SnWorld *world)
+{
+    SnStatus status = SN_OK;
+    SnRows rows = {.is_alike = 1}, springs = {.is_alike = 1};
+    for (size_t m = 0; m < count; m++) {
+        rows.is_alike &= members[m]->constraints.size == 0 || members[m]->constraints.rows.is_alike;
+        springs.is_alike &= members[m]->springs.size == 0 || members[m]->springs.rows.is_alike;
+    }
+    for (size_t m = 0, vertex = 0, term = 0; m < count; vertex += members[m++]->vertex_count) {
+        const SnWorld *member = members[m];
+        memcpy(world->drag + vertex, member->drag, member->vertex_count * sizeof *member->drag);
+        for (size_t t = 0; t < member->term_count; t++, term++) {
+            world->damping[term] = member->damping[t];
+            memcpy(world->damping_scale[term], member->damping_scale[t], member->terms[t].stencils.count * sizeof(double));
+        }
+        SN_TRY(sn_rows_append(context, &member->constraints.rows, (int32_t)vertex, &rows));
+        SN_TRY(sn_rows_append(context, &member->springs.rows, (int32_t)vertex, &springs));
+    }
+    SN_TRY(sn_world_constrain(context, &rows, world));
+    SN_TRY(sn_world_spring(context, &springs, world));
+cleanup:
+    sn_rows_clear(&rows);
+    sn_rows_clear(&springs);
+    return status;
+}
+
+SnStatus sn_world_join(SnContext *context, size_t count, const SnWorld *const *members, SnWorld *world)
+{
+    SnStatus status = SN_OK;
+    Joined joined = {0};
+    memset(world, 0, sizeof *world);
+    SN_TRY(join_parts(context, count, members, &joined));
+    SnWorldDef def = {.vertex_count = joined.vertex_count,
+                      .mass = joined.mass,
+                      .fixed = joined.fixed,
+                      .term_count = joined.term_count,
+                      .terms = joined.terms,
+                      .body_count = joined.body_count,
+                      .bodies = joined.bodies};
+    SN_TRY(sn_world_init(context, &def, world));
+    SN_TRY(join_settings(context, count, members, world));
+cleanup:
+    sn_release(joined.mass);
+    sn_release(joined.fixed);
+    sn_release(joined.terms);
+    sn_release(joined.bodies);
+    if (status != SN_OK) {
+        sn_world_clear(world);
+    }
+    return status;
+}
+
 void sn_world_lumped_mass(const SnTetMesh *mesh, double density, const double *scale, double *mass)
 {
     memset(mass, 0, mesh->vertex_count * sizeof *mass);

@@ -59,6 +59,9 @@ SnWorldDef sn_world_def_default(void); /* stable neo-Hookean, Poisson's ratio 0.
 SnStatus sn_world_init(SnContext *context, const SnWorldDef *def, SnWorld *world);
 void sn_world_clear(SnWorld *world);
 
+/* Several worlds as one: bodies, terms, rows and springs of each, one after the other. Their elements must outlive it. */
+SnStatus sn_world_join(SnContext *context, size_t count, const SnWorld *const *members, SnWorld *world);
+
 /* The same drag (1/s) and damping (s) everywhere. */
 void sn_world_damp(SnWorld *world, double drag, double damping);
 

@@ -352,7 +352,7 @@ static const SnTermKind HINGES = {
 
 SnTerm sn_hinges_term(const SnHinges *hinges)
 {
-    return (SnTerm){&HINGES, hinges, {hinges->count, CORNERS, hinges->vertices}};
+    return (SnTerm){&HINGES, hinges, {hinges->count, CORNERS, hinges->vertices, 0}};
 }
 
 void sn_hinges_angles(const SnHinges *hinges, const double *positions, double *angles)

@@ -4,6 +4,12 @@
 
 static const SnTermInput AS_BUILT;
 
+/* Where the vertices of a term begin. */
+static const double *own(const SnTerm *term, const double *positions)
+{
+    return positions + 3 * term->stencils.first;
+}
+
 static size_t corner_count(const SnTerm *term)
 {
     return term->stencils.count * (size_t)term->stencils.corners;
@@ -47,7 +53,7 @@ double sn_terms_value(size_t count, const SnTerm *terms, const SnTermInput *inpu
 {
     double sum = 0.0;
     for (size_t t = 0; t < count; t++) {
-        sum += terms[t].kind->value(terms[t].elements, inputs ? inputs + t : &AS_BUILT, positions, partial, gradients);
+        sum += terms[t].kind->value(terms[t].elements, inputs ? inputs + t : &AS_BUILT, own(terms + t, positions), partial, gradients);
         gradients += gradients ? 3 * corner_count(terms + t) : 0;
     }
     return sum;
@@ -56,7 +62,7 @@ double sn_terms_value(size_t count, const SnTerm *terms, const SnTermInput *inpu
 void sn_terms_stiffness(size_t count, const SnTerm *terms, const SnTermInput *inputs, const double *positions, double *blocks)
 {
     for (size_t t = 0; t < count; t++) {
-        terms[t].kind->stiffness(terms[t].elements, inputs ? inputs + t : &AS_BUILT, positions, blocks);
+        terms[t].kind->stiffness(terms[t].elements, inputs ? inputs + t : &AS_BUILT, own(terms + t, positions), blocks);
         blocks += 9 * block_count(terms + t);
     }
 }
@@ -65,8 +71,11 @@ double sn_terms_reach(size_t count, const SnTerm *terms, const SnTermInput *inpu
 {
     double least = 1.0;
     for (size_t t = 0; t < count; t++) {
-        double reach = terms[t].kind->reach ? terms[t].kind->reach(terms[t].elements, inputs ? inputs + t : &AS_BUILT, from, to) : 1.0;
-        least = reach < least ? reach : least;
+        if (terms[t].kind->reach != NULL) {
+            const SnTermInput *input = inputs ? inputs + t : &AS_BUILT;
+            double reach = terms[t].kind->reach(terms[t].elements, input, own(terms + t, from), own(terms + t, to));
+            least = reach < least ? reach : least;
+        }
     }
     return least;
 }

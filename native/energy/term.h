@@ -9,7 +9,7 @@
 
 #include "math/block_matrix.h"
 
-#define SN_TERMS_MOST 8
+#define SN_TERMS_MOST 64
 #define SN_TERM_CHUNK ((size_t)512) /* stencils */
 
 /* Internal damping of a stage: each stencil resists the rate of its strain with `factor` times the elasticity of small strains, in axes
@@ -56,7 +56,8 @@ typedef struct SnTermKind {
     double (*rounding)(const void *elements);
 } SnTermKind;
 
-/* One energy of a world; elements are not owned. Each kind has a function that makes its term: sn_tet_elements_term, ... */
+/* One energy of a world; elements are not owned. Each kind has a function that makes its term: sn_tet_elements_term, ... Kinds see
+   positions from `stencils.first` on. */
 typedef struct SnTerm {
     const SnTermKind *kind;
     const void *elements;

@@ -727,5 +727,5 @@ static const SnTermKind TETS = {
 
 SnTerm sn_tet_elements_term(const SnTetElements *elements)
 {
-    return (SnTerm){&TETS, elements, {elements->count, TETS.corners, elements->tets}};
+    return (SnTerm){&TETS, elements, {elements->count, TETS.corners, elements->tets, 0}};
 }

@@ -377,5 +377,5 @@ static const SnTermKind TRIANGLES = {
 
 SnTerm sn_triangles_term(const SnTriangles *triangles)
 {
-    return (SnTerm){&TRIANGLES, triangles, {triangles->count, CORNERS, triangles->vertices}};
+    return (SnTerm){&TRIANGLES, triangles, {triangles->count, CORNERS, triangles->vertices, 0}};
 }

@@ -29,11 +29,12 @@ static size_t collect_keys(size_t list_count, const SnStencils *lists, const int
         keys[filled++] = (int64_t)(i * size + i);
     }
     for (const SnStencils *list = lists; list < lists + list_count; list++) {
+        const int32_t *own = unknown + list->first;
         for (size_t e = 0; e < list->count; e++) {
             const int32_t *corners = list->vertices + e * (size_t)list->corners;
             for (int a = 0; a < list->corners; a++) {
                 for (int b = a + 1; b < list->corners; b++) {
-                    int64_t i = unknown[corners[a]], j = unknown[corners[b]];
+                    int64_t i = own[corners[a]], j = own[corners[b]];
                     if (i >= 0 && j >= 0) {
                         int64_t row = i > j ? i : j, column = i > j ? j : i;
                         keys[filled++] = column * (int64_t)size + row;

@@ -23,6 +23,7 @@ typedef struct SnStencils {
     size_t count;
     int corners;             /* of each */
     const int32_t *vertices; /* count x corners; not owned */
+    size_t first;            /* what their numbers count from: 0 unless they are one body's among others */
 } SnStencils;
 
 /* `lists`: list_count lists of elements; `unknown[v]`: index of the unknown of vertex v, or -1 when it is eliminated.

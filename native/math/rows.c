@@ -113,34 +113,30 @@ void sn_rows_spread(const SnRows *rows, const double *values, double *x)
     }
 }
 
-/* One of three rows for each that acts on x, y and z alike. `weights` has room for three an entry. */
-static SnStatus add_axis(SnContext *context, const SnRows *alike, size_t r, size_t axis, double *weights, SnRows *rows)
-{
-    size_t first = (size_t)alike->start[r], count = (size_t)alike->start[r + 1] - first;
-    memset(weights, 0, 3 * count * sizeof *weights);
-    for (size_t k = 0; k < count; k++) {
-        weights[3 * k + axis] = alike->weights[first + k];
-    }
-    return sn_rows_add(context, rows, count, alike->points + first, weights, alike->stiffness[r]);
-}
-
-SnStatus sn_rows_append(SnContext *context, const SnRows *others, SnRows *rows)
+SnStatus sn_rows_append(SnContext *context, const SnRows *others, int32_t first, SnRows *rows)
 {
     SnStatus status = SN_OK;
     int splits = others->is_alike && !rows->is_alike;
-    size_t per_entry = weights_of_entry(others);
-    double *weights = NULL;
-    SN_TRY_NEW(context, weights, splits && others->count > 0 ? 3 * (size_t)others->start[others->count] : 0, double);
+    size_t entries = others->count > 0 ? (size_t)others->start[others->count] : 0;
+    int32_t *points = NULL;
+    double *weights = NULL; /* of one axis, where each row becomes three */
+    SN_TRY_NEW(context, points, entries, int32_t);
+    SN_TRY_NEW(context, weights, splits ? 3 * entries : 0, double);
+    for (size_t k = 0; k < entries; k++) {
+        points[k] = others->points[k] + first;
+    }
     for (size_t r = 0; r < others->count; r++) {
-        size_t first = (size_t)others->start[r], count = (size_t)others->start[r + 1] - first;
-        for (size_t axis = 0; axis < 3 && splits; axis++) {
-            SN_TRY(add_axis(context, others, r, axis, weights, rows));
-        }
-        if (!splits) {
-            SN_TRY(sn_rows_add(context, rows, count, others->points + first, others->weights + per_entry * first, others->stiffness[r]));
+        size_t begin = (size_t)others->start[r], end = (size_t)others->start[r + 1];
+        for (size_t axis = 0; axis < (splits ? 3u : 1u); axis++) {
+            for (size_t k = 3 * begin; splits && k < 3 * end; k++) {
+                weights[k] = k % 3 == axis ? others->weights[k / 3] : 0.0;
+            }
+            const double *own = splits ? weights + 3 * begin : others->weights + weights_of_entry(others) * begin;
+            SN_TRY(sn_rows_add(context, rows, end - begin, points + begin, own, others->stiffness[r]));
         }
     }
 cleanup:
+    sn_release(points);
     sn_release(weights);
     return status;
 }

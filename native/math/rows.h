@@ -34,9 +34,9 @@ void sn_rows_apply(const SnRows *rows, const double *x, double *values);
 /* x (points x 3) += Cᵀ values (size) */
 void sn_rows_spread(const SnRows *rows, const double *values, double *x);
 
-/* Adds copies of other rows. Rows that act on x, y and z alike become three each where `rows` are not of that kind; the reverse is not
-   asked for. */
-SnStatus sn_rows_append(SnContext *context, const SnRows *others, SnRows *rows);
+/* Adds copies of other rows, whose points count from `first` on. Rows that act on x, y and z alike become three each where `rows` are not
+   of that kind; the reverse is not asked for. */
+SnStatus sn_rows_append(SnContext *context, const SnRows *others, int32_t first, SnRows *rows);
 
 /* The same rows over other points: entry p becomes number[p], or is left out where that is negative. `out` comes empty. */
 SnStatus sn_rows_renumber(SnContext *context, const SnRows *rows, const int32_t *number, SnRows *out);

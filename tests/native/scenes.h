@@ -120,7 +120,7 @@ static inline Scene scene_bar(SnContext *context, int length, int held, double y
 static inline void scene_keep(SnContext *context, Scene *scene, double keep)
 {
     sn_keep_pose_clear(&scene->keep_pose);
-    CHECK(sn_keep_pose_init(context, scene->world.elements, 0, scene->mesh.vertex_count, keep, &scene->keep_pose) == SN_OK);
+    CHECK(sn_keep_pose_init(context, scene->world.elements, scene->mesh.vertex_count, keep, &scene->keep_pose) == SN_OK);
     scene->driver.keep_pose = &scene->keep_pose;
 }
 

@@ -21,7 +21,7 @@ static SnBlockPattern random_pattern(SnContext *context, uint64_t *random, int32
             elements[4 * e + i] = (first + i * (1 + e % 5)) % VERTICES; /* four different points */
         }
     }
-    CHECK(sn_block_pattern_init(context, 1, &(SnStencils){ELEMENTS, 4, elements}, unknown, (size_t)size, &pattern) == SN_OK);
+    CHECK(sn_block_pattern_init(context, 1, &(SnStencils){ELEMENTS, 4, elements, 0}, unknown, (size_t)size, &pattern) == SN_OK);
     return pattern;
 }
 
@@ -228,7 +228,7 @@ static void empty_system_is_solved(void)
     const int32_t element[4] = {0, 1, 2, 3}, unknown[4] = {-1, -1, -1, -1};
     double nothing[1] = {7.0};
     sn_context_init(&context);
-    CHECK(sn_block_pattern_init(&context, 1, &(SnStencils){1, 4, element}, unknown, 0, &pattern) == SN_OK);
+    CHECK(sn_block_pattern_init(&context, 1, &(SnStencils){1, 4, element, 0}, unknown, 0, &pattern) == SN_OK);
     CHECK(pattern.block_count == 0 && pattern.value_count == 0);
     sn_block_matrix_multiply(&pattern, nothing, nothing, nothing);
     CHECK(sn_linear_solver_create(&context, &pattern, &solver) == SN_OK);

@@ -60,7 +60,7 @@ static void vertices_on_a_line_keep_the_identity(void)
     for (size_t free = 1; free <= 2; free++) {
         unsigned char fixed[8] = {0, free == 1, 1, 1, 1, 1, 1, 1};
         SnAssembly assembly;
-        CHECK(sn_assembly_init(&context, 8, 1, &(SnStencils){scene.mesh.tet_count, 4, scene.mesh.tets}, fixed, &assembly) == SN_OK);
+        CHECK(sn_assembly_init(&context, 8, 1, &(SnStencils){scene.mesh.tet_count, 4, scene.mesh.tets, 0}, fixed, &assembly) == SN_OK);
         CHECK(assembly.unknown_count == free && assembly.pattern.block_count == 2 * free - 1);
         sn_rotations_between(&assembly, scene.mesh.positions, to, rotations);
         for (size_t i = 0; i < free; i++) {

@@ -529,7 +529,7 @@ SnStatus sn_calibration_run(SnContext *context, const SnTetMesh *mesh, double po
     for (size_t v = 0; v < n; v++) {
         held[v] = weights[v] >= HALF;
     }
-    SN_TRY(sn_assembly_init(context, n, 1, &(SnStencils){mesh->tet_count, 4, mesh->tets}, whole, &c.topology));
+    SN_TRY(sn_assembly_init(context, n, 1, &(SnStencils){mesh->tet_count, 4, mesh->tets, 0}, whole, &c.topology));
     SN_TRY(calibrate_unheld(context, &c, held, whole, &largest_mass, main_frequency, &unheld));
 
     for (size_t v = 0; v < n; v++) {

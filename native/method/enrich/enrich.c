@@ -33,7 +33,8 @@ struct SnEnrich {
     SnKeepPose keep_pose;
     double *drive;         /* cage vertices, N/m */
     double *push;          /* cage vertices x 3, m/s² */
-    SnStepper *stepper;
+    SnDriver steering;     /* by the driver above */
+    SnEnsemble *alone;     /* this simulation with no other */
     double *cage_weights;  /* cage vertices, as painted at rest */
     /* Only where weights are animated: */
     SnCagedBody body;           /* its areas are our own */
@@ -278,7 +279,7 @@ SnStatus sn_enrich_create(SnContext *context, const SnCagedBody *body, const SnE
     SN_TRY(sn_world_init(context, &def, &enrich->world));
     SN_TRY_NEW(context, enrich->drive, cage->vertex_count, double);
     SN_TRY_NEW(context, enrich->push, 3 * cage->vertex_count, double);
-    SN_TRY(sn_keep_pose_init(context, enrich->world.elements, 0, cage->vertex_count, settings->keep_pose, &enrich->keep_pose));
+    SN_TRY(sn_keep_pose_init(context, enrich->world.elements, cage->vertex_count, settings->keep_pose, &enrich->keep_pose));
     SN_TRY(sn_flesh_regions(context, body, paint, settings, &enrich->world, &enrich->keep_pose));
     set_forces(enrich);
     if (paint->averages != NULL) {
@@ -286,11 +287,11 @@ SnStatus sn_enrich_create(SnContext *context, const SnCagedBody *body, const SnE
     }
     SN_TRY_NEW(context, enrich->row_targets, enrich->world.constraints.size, double);
     SN_TRY_NEW(context, enrich->row_work, enrich->world.constraints.size, double);
-    SnStepSettings step = {
-        .scheme = settings->scheme, .newton_rounds = settings->newton_rounds, .step_tolerance = settings->tolerance * settings->size};
-    SN_TRY(sn_stepper_create(context, &enrich->world, &step, &enrich->stepper));
-
     enrich->summary.substeps = choose_substeps(enrich);
+    enrich->steering = sn_input_driver(&enrich->driver);
+    SnMember member = sn_enrich_member(enrich);
+    SN_TRY(sn_ensemble_create(context, 1, &member, &enrich->alone));
+
     enrich->summary.free_tets = enrich->world.tet_count;
     enrich->summary.young_min = INFINITY;
     for (size_t e = 0; e < enrich->world.tet_count; e++) {
@@ -315,7 +316,7 @@ void sn_enrich_destroy(SnEnrich *enrich)
     if (enrich == NULL) {
         return;
     }
-    sn_stepper_destroy(enrich->stepper);
+    sn_ensemble_destroy(enrich->alone);
     sn_keep_pose_clear(&enrich->keep_pose);
     sn_world_clear(&enrich->world);
     double *arrays[] = {enrich->cage_weights, enrich->areas, enrich->cage_follow, enrich->weights_begin, enrich->weights_end,
@@ -372,8 +373,9 @@ cleanup:
 }
 
 /* Animated weights at a fraction of the interval. */
-static void set_drive(SnEnrich *enrich, double fraction)
+static void set_drive(void *self, double fraction)
 {
+    SnEnrich *enrich = self;
     const SnWorld *world = &enrich->world;
     double omega = 2.0 * PI * enrich->summary.frequency;
     for (size_t v = 0; v < world->vertex_count; v++) {
@@ -384,9 +386,10 @@ static void set_drive(SnEnrich *enrich, double fraction)
 }
 
 /* What follows exactly at a fraction of the interval is there, to the bit. */
-static void hold(SnEnrich *enrich, const SnInputCurve *curve, double fraction, SnState *state)
+static void hold(void *self, double fraction, SnState *state)
 {
-    sn_input_curve_evaluate(curve, fraction, enrich->pose, enrich->pose_velocity);
+    SnEnrich *enrich = self;
+    sn_input_curve_evaluate(enrich->driver.curve, fraction, enrich->pose, enrich->pose_velocity);
     for (size_t k = 0; k < 3 * enrich->world.vertex_count; k++) {
         if (enrich->held_end[k / 3] && (enrich->held_begin[k / 3] || fraction == 1.0)) {
             state->positions[k] = enrich->pose[k];
@@ -514,14 +517,13 @@ SnStatus sn_enrich_settle(SnContext *context, SnEnrich *enrich, const double *po
     SnInputCurve curve = {enrich->world.vertex_count, NULL, pose, pose, NULL, enrich->settings.interval};
     double tolerance = SETTLE_TOLERANCE * enrich->settings.tolerance * enrich->settings.size;
     SnStaticsSettings settings = {.max_rounds = SETTLE_ROUNDS, .step_tolerance = tolerance};
-    SnDriver driver = sn_input_driver(&enrich->driver);
     SnState still = {.positions = positions};
     enrich->driver.curve = &curve;
     if (enrich->settings.animated) {
         set_drive(enrich, 0.0);
     }
     SN_TRY_NEW(context, still.velocities, count, double);
-    SN_TRY(sn_statics_settle(context, &enrich->world, &driver, 0.0, &settings, positions, report));
+    SN_TRY(sn_statics_settle(context, &enrich->world, &enrich->steering, 0.0, &settings, positions, report));
     for (size_t k = 0; k < count; k++) {
         positions[k] = enrich->settings.animated && enrich->held_begin[k / 3] ? pose[k] : positions[k];
     }
@@ -535,32 +537,47 @@ cleanup:
     return status;
 }
 
+SnMember sn_enrich_member(SnEnrich *enrich)
+{
+    const SnEnrichSettings *settings = &enrich->settings;
+    return (SnMember){
+        .world = &enrich->world,
+        .drivers = &enrich->steering,
+        .step = {.scheme = settings->scheme,
+                 .newton_rounds = settings->newton_rounds,
+                 .step_tolerance = settings->tolerance * settings->size},
+        .substeps = enrich->summary.substeps,
+        .interval = settings->interval,
+        .self = enrich,
+        .begin_substep = settings->animated ? set_drive : NULL,
+        .end_substep = settings->animated ? hold : NULL,
+    };
+}
+
+void sn_enrich_lead(SnEnrich *enrich, const SnInputCurve *curve)
+{
+    enrich->driver.curve = curve;
+}
+
+size_t sn_enrich_finish(SnEnrich *enrich, SnState *state)
+{
+    const SnInputCurve *curve = enrich->driver.curve;
+    sn_input_curve_evaluate(curve, 1.0, NULL, enrich->pose_velocity);
+    size_t repaired = untangle(enrich, curve->end, enrich->pose_velocity, state);
+    if (repaired > 0) {
+        impose_rows(enrich, curve->end, state->positions);
+        impose_rows(enrich, enrich->pose_velocity, state->velocities);
+    }
+    return repaired;
+}
+
 SnStatus sn_enrich_advance(SnContext *context, SnEnrich *enrich, const SnInputCurve *curve, SnState *state, SnStepReport *report,
                            size_t *repaired)
 {
     SnStatus status = SN_OK;
-    int substeps = enrich->summary.substeps;
-    SnDriver driver = sn_input_driver(&enrich->driver);
-    enrich->driver.curve = curve;
-    sn_context_stage(context, "Simulating", substeps);
-    sn_stepper_forget(enrich->stepper); /* so that every frame is a checkpoint */
-    for (int k = 0; k < substeps; k++) {
-        SN_TRY(sn_context_advance(context, k));
-        double begin = (double)k / substeps, end = k + 1 == substeps ? 1.0 : (double)(k + 1) / substeps;
-        if (enrich->settings.animated) {
-            set_drive(enrich, end);
-        }
-        SN_TRY(sn_stepper_step(context, enrich->stepper, &driver, begin, end, curve->interval, state, report));
-        if (enrich->settings.animated) {
-            hold(enrich, curve, end, state);
-        }
-    }
-    sn_input_curve_evaluate(curve, 1.0, NULL, enrich->pose_velocity);
-    *repaired = untangle(enrich, curve->end, enrich->pose_velocity, state);
-    if (*repaired > 0) {
-        impose_rows(enrich, curve->end, state->positions);
-        impose_rows(enrich, enrich->pose_velocity, state->velocities);
-    }
+    sn_enrich_lead(enrich, curve);
+    SN_TRY(sn_ensemble_advance(context, enrich->alone, state, report));
+    *repaired = sn_enrich_finish(enrich, state);
 cleanup:
     return status;
 }

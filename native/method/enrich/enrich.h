@@ -3,8 +3,8 @@
 #ifndef SN_METHOD_ENRICH_ENRICH_H
 #define SN_METHOD_ENRICH_ENRICH_H
 
+#include "dynamics/ensemble.h"
 #include "dynamics/input_driver.h"
-#include "dynamics/time_step.h"
 #include "mesh/embedding.h"
 
 #define SN_ENRICH_STEP_ANGLE 0.55 /* radians of the jiggle's phase in one automatic substep: 1 % in frequency with TR-BDF2 */
@@ -85,7 +85,11 @@ const SnWorld *sn_enrich_world(const SnEnrich *enrich);
 SnStatus sn_enrich_settle(SnContext *context, SnEnrich *enrich, const double *pose, double *positions, SnNewtonReport *report);
 
 /* Advances the state by one interval of the curve, in substeps. A tet that comes out inside out although its fitted shape is sound
-   is drawn back towards that shape; `repaired` counts those. */
+   is drawn back towards that shape; `repaired` counts those. Alone it is the whole of it; among others it is `lead`, the ensemble's
+   advance, and `finish`. */
+void sn_enrich_lead(SnEnrich *enrich, const SnInputCurve *curve); /* which stays until the end of the interval */
+SnMember sn_enrich_member(SnEnrich *enrich);
+size_t sn_enrich_finish(SnEnrich *enrich, SnState *state);        /* how many tets were repaired */
 SnStatus sn_enrich_advance(SnContext *context, SnEnrich *enrich, const SnInputCurve *curve, SnState *state, SnStepReport *report,
                            size_t *repaired);
 

@@ -1,0 +1,143 @@
+#include "dynamics/ensemble.h"
+
+#include "base/memory.h"
+
+#include <math.h>
+#include <string.h>
+
+struct SnEnsemble {
+    size_t count;
+    SnMember *members;
+    SnWorld joined;       /* of several members */
+    const SnWorld *world; /* that, or the only member's own */
+    SnDriver *drivers;    /* one a body */
+    SnState state;        /* of the joined world; the only member's own serves by itself */
+    SnState *own;         /* members: their parts of it */
+    SnStepper *stepper;
+    int substeps;
+};
+
+static SnStatus check_members(SnContext *context, size_t count, const SnMember *members)
+{
+    for (size_t m = 1; m < count; m++) {
+        if (members[m].interval != members[0].interval) {
+            return sn_context_fail(context, SN_BAD_INPUT,
+                                   "Setups that are simulated together need the same frame rate and samples a frame: make them equal.");
+        }
+        if (members[m].step.scheme != members[0].step.scheme || members[m].step.newton_rounds != members[0].step.newton_rounds) {
+            return sn_context_fail(context, SN_BAD_INPUT,
+                                   "Setups that are simulated together need the same integrator and Newton rounds: make them equal.");
+        }
+    }
+    return SN_OK;
+}
+
+/* One world of all members, a state of it, and what of it is whose. */
+static SnStatus join(SnContext *context, SnEnsemble *ensemble)
+{
+    SnStatus status = SN_OK;
+    const SnWorld **worlds = NULL;
+    SN_TRY_NEW(context, worlds, ensemble->count, const SnWorld *);
+    for (size_t m = 0; m < ensemble->count; m++) {
+        worlds[m] = ensemble->members[m].world;
+    }
+    SN_TRY(sn_world_join(context, ensemble->count, worlds, &ensemble->joined));
+    ensemble->world = &ensemble->joined;
+    SN_TRY(sn_state_init(context, ensemble->joined.vertex_count, &ensemble->state));
+    SN_TRY_NEW(context, ensemble->state.inner, sn_world_inner_count(&ensemble->joined), double);
+    for (size_t m = 0, first = 0, inner = 0; m < ensemble->count; m++) {
+        ensemble->own[m] = (SnState){.positions = ensemble->state.positions + first,
+                                     .velocities = ensemble->state.velocities + first,
+                                     .inner = ensemble->state.inner + inner};
+        first += 3 * worlds[m]->vertex_count;
+        inner += sn_world_inner_count(worlds[m]);
+    }
+cleanup:
+    sn_release(worlds);
+    return status;
+}
+
+SnStatus sn_ensemble_create(SnContext *context, size_t count, const SnMember *members, SnEnsemble **out)
+{
+    SnStatus status = SN_OK;
+    SnEnsemble *ensemble = NULL;
+    SnStepSettings step = members[0].step;
+    size_t bodies = 0;
+    *out = NULL;
+    SN_TRY(check_members(context, count, members));
+    SN_TRY_NEW(context, ensemble, 1, SnEnsemble);
+    SN_TRY_NEW(context, ensemble->members, count, SnMember);
+    SN_TRY_NEW(context, ensemble->own, count, SnState);
+    memcpy(ensemble->members, members, count * sizeof *members);
+    ensemble->count = count;
+    ensemble->world = members[0].world;
+    if (count > 1) {
+        SN_TRY(join(context, ensemble));
+    }
+    SN_TRY_NEW(context, ensemble->drivers, ensemble->world->body_count, SnDriver);
+    for (size_t m = 0; m < count; m++) {
+        step.step_tolerance = fmin(step.step_tolerance, members[m].step.step_tolerance);
+        ensemble->substeps = members[m].substeps > ensemble->substeps ? members[m].substeps : ensemble->substeps;
+        for (size_t b = 0; b < members[m].world->body_count; b++) {
+            ensemble->drivers[bodies++] = members[m].drivers[b];
+        }
+    }
+    SN_TRY(sn_stepper_create(context, ensemble->world, &step, &ensemble->stepper));
+    *out = ensemble;
+cleanup:
+    if (status != SN_OK) {
+        sn_ensemble_destroy(ensemble);
+    }
+    return status;
+}
+
+void sn_ensemble_destroy(SnEnsemble *ensemble)
+{
+    if (ensemble == NULL) {
+        return;
+    }
+    sn_stepper_destroy(ensemble->stepper);
+    sn_state_clear(&ensemble->state);
+    sn_world_clear(&ensemble->joined);
+    sn_release(ensemble->members);
+    sn_release(ensemble->drivers);
+    sn_release(ensemble->own);
+    sn_release(ensemble);
+}
+
+int sn_ensemble_substeps(const SnEnsemble *ensemble)
+{
+    return ensemble->substeps;
+}
+
+SnStatus sn_ensemble_advance(SnContext *context, SnEnsemble *ensemble, SnState *states, SnStepReport *report)
+{
+    SnStatus status = SN_OK;
+    int substeps = ensemble->substeps, alone = ensemble->count == 1;
+    SnState *state = alone ? states : &ensemble->state, *own = alone ? states : ensemble->own;
+    for (size_t m = 0; m < ensemble->count && !alone; m++) {
+        sn_state_copy(ensemble->members[m].world, states + m, own + m);
+    }
+    sn_context_stage(context, "Simulating", substeps);
+    sn_stepper_forget(ensemble->stepper);
+    for (int k = 0; k < substeps; k++) {
+        double begin = (double)k / substeps, end = k + 1 == substeps ? 1.0 : (double)(k + 1) / substeps;
+        SN_TRY(sn_context_advance(context, k));
+        for (size_t m = 0; m < ensemble->count; m++) {
+            if (ensemble->members[m].begin_substep != NULL) {
+                ensemble->members[m].begin_substep(ensemble->members[m].self, end);
+            }
+        }
+        SN_TRY(sn_stepper_step(context, ensemble->stepper, ensemble->drivers, begin, end, ensemble->members[0].interval, state, report));
+        for (size_t m = 0; m < ensemble->count; m++) {
+            if (ensemble->members[m].end_substep != NULL) {
+                ensemble->members[m].end_substep(ensemble->members[m].self, end, own + m);
+            }
+        }
+    }
+    for (size_t m = 0; m < ensemble->count && !alone; m++) {
+        sn_state_copy(ensemble->members[m].world, own + m, states + m);
+    }
+cleanup:
+    return status;
+}
