@@ -3,13 +3,10 @@
 #include <string.h>
 
 /* Some of the world's rows, those of a body. */
-static void apply_rows(SnRows rows, size_t first, size_t count, const double *x, double *values)
+static void apply_rows(const SnRows *rows, size_t first, size_t count, const double *x, double *values)
 {
-    if (count > 0) {
-        rows.count = count;
-        rows.start += first;
-        sn_rows_apply(&rows, x, values + (rows.is_alike ? 3 : 1) * first);
-    }
+    SnRows part = sn_rows_part(rows, first, count);
+    sn_rows_apply(&part, x, values + sn_rows_place(rows, first));
 }
 
 static SnStatus prepare(SnContext *context, void *self, const SnWorld *world, const SnBody *body, double fraction, SnStage *stage)
@@ -19,9 +16,9 @@ static SnStatus prepare(SnContext *context, void *self, const SnWorld *world, co
     size_t first = body->first_vertex;
     (void)context;
     sn_input_curve_evaluate(driver->curve, fraction, stage->pose + 3 * first, stage->pose_velocity + 3 * first);
-    apply_rows(world->constraints.rows, body->first_row, body->row_count, stage->pose, stage->row_targets);
-    apply_rows(world->constraints.rows, body->first_row, body->row_count, stage->pose_velocity, stage->row_rates);
-    apply_rows(world->springs.rows, body->first_spring, body->spring_count, stage->pose, stage->spring_targets);
+    apply_rows(&world->constraints.rows, body->first_row, body->row_count, stage->pose, stage->row_targets);
+    apply_rows(&world->constraints.rows, body->first_row, body->row_count, stage->pose_velocity, stage->row_rates);
+    apply_rows(&world->springs.rows, body->first_spring, body->spring_count, stage->pose, stage->spring_targets);
     for (size_t v = 0; v < body->vertex_count; v++) {
         double kept = keep != NULL ? keep->keep * keep->scale[v] : 0.0;
         stage->drive[first + v] = driver->drive != NULL ? driver->drive[v] : 0.0;

@@ -40,6 +40,8 @@ struct SnStepper {
     double *positions, *velocities;    /* result of the step, copied to the state on success */
     double *row_work;                  /* values of the exact rows, and ... */
     double *pull;                      /* ... of the springs */
+    double *kept_positions, *kept_velocities; /* of a step that some of several bodies retake */
+    unsigned char *risen;              /* bodies whose energy rose in it */
     double *acceleration;              /* of the last step, relative to the input */
     double *expected;                  /* what it is to be in the next one if it goes on changing as it did */
     int has_acceleration;
@@ -81,6 +83,8 @@ static size_t list_arrays(SnStepper *s, Array arrays[ARRAYS_MOST])
                     {&s->stage_velocities, n},
                     {&s->positions, n},
                     {&s->velocities, n},
+                    {&s->kept_positions, world->body_count > 1 ? n : 0},
+                    {&s->kept_velocities, world->body_count > 1 ? n : 0},
                     {&s->acceleration, n},
                     {&s->expected, n}};
     memcpy(arrays, list, sizeof list);
@@ -113,6 +117,7 @@ SnStatus sn_stepper_create(SnContext *context, const SnWorld *world, const SnSte
     for (size_t t = 0; t < world->term_count; t++) {
         SN_TRY_NEW(context, s->damping_shape[t], (size_t)world->terms[t].kind->damping_size * world->terms[t].stencils.count, double);
     }
+    SN_TRY_NEW(context, s->risen, world->body_count, unsigned char);
     size_t count = list_arrays(s, arrays);
     for (size_t k = 0; k < count; k++) {
         SN_TRY_NEW(context, *arrays[k].at, arrays[k].count, double);
@@ -139,6 +144,7 @@ void sn_stepper_destroy(SnStepper *s)
     for (size_t t = 0; t < SN_TERMS_MOST; t++) {
         sn_release(s->damping_shape[t]);
     }
+    sn_release(s->risen);
     sn_release(s);
 }
 
@@ -364,47 +370,46 @@ cleanup:
     return status;
 }
 
-/* Elastic and driving energy for the pose prepared last: never negative. */
-static double stored_energy(SnStepper *s, const double *pose, const double *positions)
+/* Elastic and driving energy of a body for the pose prepared last: never negative. */
+static double stored_energy(SnStepper *s, const SnBody *body, const double *positions)
 {
     const SnWorld *world = s->world;
-    SnTermInput inputs[SN_TERMS_MOST] = {{0}};
-    for (size_t v = 0; v < world->vertex_count; v++) {
-        s->diagonal[v] = s->stage.drive[v];
+    SnTermInput inputs[SN_TERMS_MOST];
+    for (size_t t = 0; t < body->term_count; t++) { /* not damped */
+        const SnTermInput *input = s->inputs + body->first_term + t;
+        inputs[t] = (SnTermInput){.data = input->data, .inner = input->inner};
     }
-    for (size_t t = 0; t < world->term_count; t++) {
-        inputs[t] = (SnTermInput){.data = s->inputs[t].data, .inner = s->inputs[t].inner};
+    double sum = sn_terms_value(body->term_count, world->terms + body->first_term, inputs, positions, s->energies, NULL);
+    for (size_t v = body->first_vertex; v < body->first_vertex + body->vertex_count; v++) {
+        for (size_t k = 3 * v; k < 3 * v + 3 && !world->fixed[v]; k++) {
+            double distance = positions[k] - s->pose[k];
+            sum += 0.5 * s->stage.drive[v] * distance * distance;
+        }
     }
-    SnObjective objective = {
-        .inputs = inputs,
-        .scale = 1.0,
-        .diagonal = s->diagonal,
-        .targets = pose,
-        .spring_targets = s->stage.spring_targets,
-    };
-    return sn_newton_value(s->newton, &objective, positions);
+    size_t place = sn_rows_place(&world->springs.rows, body->first_spring);
+    SnSprings springs = {.rows = sn_rows_part(&world->springs.rows, body->first_spring, body->spring_count)};
+    springs.size = sn_rows_size(&springs.rows);
+    return sum + sn_springs_pull(&springs, s->stage.spring_targets + place, positions, s->pull + place);
 }
 
-/* Work of the loads on free vertices that go from one place to another. */
-static double work_of_loads(const SnStepper *s, const double *from, const double *to)
+/* Work of the loads on free vertices of a body that go from one place to another. */
+static double work_of_loads(const SnStepper *s, const SnBody *body, const double *from, const double *to)
 {
     double sum = 0.0;
-    for (size_t k = 0; k < s->world->assembly.unknown_count; k++) {
-        size_t v = (size_t)s->world->assembly.vertex[k];
-        for (size_t a = 3 * v; a < 3 * v + 3; a++) {
+    for (size_t v = body->first_vertex; v < body->first_vertex + body->vertex_count; v++) {
+        for (size_t a = 3 * v; a < 3 * v + 3 && !s->world->fixed[v]; a++) {
             sum += s->stage.loads[a] * (to[a] - from[a]);
         }
     }
     return sum;
 }
 
-/* Mass norm of the difference of two velocity fields over the free vertices; no second one counts as zero. */
-static double mass_norm(const SnWorld *world, const double *left, const double *right)
+/* Mass norm of the difference of two velocity fields over the free vertices of a body; no second one counts as zero. */
+static double mass_norm(const SnWorld *world, const SnBody *body, const double *left, const double *right)
 {
     double sum = 0.0;
-    for (size_t k = 0; k < world->assembly.unknown_count; k++) {
-        size_t v = (size_t)world->assembly.vertex[k];
-        for (size_t a = 0; a < 3; a++) {
+    for (size_t v = body->first_vertex; v < body->first_vertex + body->vertex_count; v++) {
+        for (size_t a = 0; a < 3 && !world->fixed[v]; a++) {
             double difference = left[3 * v + a] - (right ? right[3 * v + a] : 0.0);
             sum += world->mass[v] * difference * difference;
         }
@@ -412,25 +417,59 @@ static double mass_norm(const SnWorld *world, const double *left, const double *
     return sqrt(sum);
 }
 
-/* Did the energy relative to the input rise by more than the input can have brought in? Seen from the moving input, its
+/* Did the energy of a body relative to the input rise by more than the input can have brought in? Seen from the moving input, its
    acceleration adds at most |Δv̄| to the velocity, and its deformation changes the potential of the offsets that were there.
-   The pose prepared last must be that of the end of the step. */
-static int energy_rose(SnStepper *s, const SnState *state)
+   The pose prepared last must be that of the end of the step; `carried`: the state at its start, carried along to it. */
+static int energy_rose(SnStepper *s, const SnBody *body, const SnState *state, const double *carried)
 {
     const SnWorld *world = s->world;
-    double speed_begin = mass_norm(world, state->velocities, s->pose_velocity_begin);
-    double speed_end = mass_norm(world, s->velocities, s->pose_velocity);
-    double speed_added = mass_norm(world, s->pose_velocity, s->pose_velocity_begin);
-    double stored_end = stored_energy(s, s->pose, s->positions);
+    double speed_begin = mass_norm(world, body, state->velocities, s->pose_velocity_begin);
+    double speed_end = mass_norm(world, body, s->velocities, s->pose_velocity);
+    double speed_added = mass_norm(world, body, s->pose_velocity, s->pose_velocity_begin);
+    double stored_end = stored_energy(s, body, s->positions), stored_begin = stored_energy(s, body, carried);
+    double kinetic_begin = 0.5 * (speed_begin + speed_added) * (speed_begin + speed_added);
+    double input_speed = fmax(mass_norm(world, body, s->pose_velocity, NULL), mass_norm(world, body, s->pose_velocity_begin, NULL));
+    double slack = ENERGY_SLACK * (kinetic_begin + stored_begin) + INPUT_SLACK * 0.5 * input_speed * input_speed;
+    double bound = kinetic_begin + stored_begin + work_of_loads(s, body, carried, s->positions);
+    return !(0.5 * speed_end * speed_end + stored_end <= bound + slack + 10.0 * sn_newton_rounding(s->newton));
+}
+
+/* Marks the bodies whose energy rose in the step. Returns how many. */
+static size_t find_risen(SnStepper *s, const SnState *state)
+{
+    const SnWorld *world = s->world;
+    size_t found = 0;
     for (size_t k = 0; k < 3 * world->vertex_count; k++) {
         s->stage_positions[k] = s->pose[k] + (state->positions[k] - s->pose_begin[k]);
     }
-    double stored_begin = stored_energy(s, s->pose, s->stage_positions);
-    double kinetic_begin = 0.5 * (speed_begin + speed_added) * (speed_begin + speed_added);
-    double input_speed = fmax(mass_norm(world, s->pose_velocity, NULL), mass_norm(world, s->pose_velocity_begin, NULL));
-    double slack = ENERGY_SLACK * (kinetic_begin + stored_begin) + INPUT_SLACK * 0.5 * input_speed * input_speed;
-    double bound = kinetic_begin + stored_begin + work_of_loads(s, s->stage_positions, s->positions);
-    return !(0.5 * speed_end * speed_end + stored_end <= bound + slack + 10.0 * sn_newton_rounding(s->newton));
+    for (size_t b = 0; b < world->body_count; b++) {
+        s->risen[b] = (unsigned char)energy_rose(s, world->bodies + b, state, s->stage_positions);
+        found += s->risen[b];
+    }
+    return found;
+}
+
+/* Retakes the step by implicit Euler; bodies whose energy did not rise keep the one that they took. */
+static SnStatus retake(SnContext *context, SnStepper *s, const SnDriver *drivers, double end, double h, const SnState *state,
+                       SnStepReport *report)
+{
+    SnStatus status = SN_OK;
+    const SnWorld *world = s->world;
+    size_t bytes = 3 * world->vertex_count * sizeof(double);
+    if (world->body_count > 1) {
+        memcpy(s->kept_positions, s->positions, bytes);
+        memcpy(s->kept_velocities, s->velocities, bytes);
+    }
+    SN_TRY(implicit_euler(context, s, drivers, end, h, state, report));
+    for (size_t b = 0; b < world->body_count; b++) {
+        size_t first = 3 * world->bodies[b].first_vertex, count = 3 * world->bodies[b].vertex_count;
+        if (!s->risen[b]) {
+            memcpy(s->positions + first, s->kept_positions + first, count * sizeof(double));
+            memcpy(s->velocities + first, s->kept_velocities + first, count * sizeof(double));
+        }
+    }
+cleanup:
+    return status;
 }
 
 /* Where the state has what each term carries. */
@@ -468,9 +507,9 @@ SnStatus sn_stepper_step(SnContext *context, SnStepper *s, const SnDriver *drive
     SN_TRY(prepare_stage(context, s, drivers, begin, s->pose_begin, s->pose_velocity_begin));
     if (s->settings.scheme == SN_SCHEME_TR_BDF2) {
         SN_TRY(tr_bdf2(context, s, drivers, begin, end, h, state, report));
-        if (energy_rose(s, state)) {
+        if (find_risen(s, state) > 0) {
             report->fallbacks++;
-            SN_TRY(implicit_euler(context, s, drivers, end, h, state, report));
+            SN_TRY(retake(context, s, drivers, end, h, state, report));
         }
     } else {
         SN_TRY(implicit_euler(context, s, drivers, end, h, state, report));

@@ -78,7 +78,23 @@ void sn_rows_clear(SnRows *rows)
 
 size_t sn_rows_size(const SnRows *rows)
 {
-    return rows->is_alike ? 3 * rows->count : rows->count;
+    return sn_rows_place(rows, rows->count);
+}
+
+SnRows sn_rows_part(const SnRows *rows, size_t first, size_t count)
+{
+    SnRows part = *rows;
+    part.count = count;
+    if (count > 0) {
+        part.start += first;
+        part.stiffness += first;
+    }
+    return part;
+}
+
+size_t sn_rows_place(const SnRows *rows, size_t first)
+{
+    return rows->is_alike ? 3 * first : first;
 }
 
 void sn_rows_apply(const SnRows *rows, const double *x, double *values)

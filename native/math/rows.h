@@ -28,6 +28,10 @@ void sn_rows_clear(SnRows *rows);
 /* Values of all rows: 3 or 1 for each. */
 size_t sn_rows_size(const SnRows *rows);
 
+/* Some rows in a row, to be looked at while the others stay; their values are those from sn_rows_place(rows, first) on. */
+SnRows sn_rows_part(const SnRows *rows, size_t first, size_t count);
+size_t sn_rows_place(const SnRows *rows, size_t first);
+
 /* values (size) = C x (points x 3) */
 void sn_rows_apply(const SnRows *rows, const double *x, double *values);
 

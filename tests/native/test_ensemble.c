@@ -1,0 +1,217 @@
+/* Simulations that advance together do what each does alone, and each keeps its own state: a bar that is held, one whose mean follows and
+   that a spring draws, and a sheet that creases. */
+#include "sheets.h"
+
+#include "base/parallel.h"
+#include "dynamics/ensemble.h"
+
+enum { HELD, FOLLOWING, SHEET, MEMBERS };
+
+static const SheetMaterial TIN = {.young = 2e5, .poisson = 0.3, .density = 500.0, .thickness = 2e-3};
+
+typedef struct Troupe {
+    Scene bars[2];
+    Sheet sheet;
+    SnWorld sheet_world;
+    unsigned char *sheet_fixed;
+    const double *rest[MEMBERS];
+    double *moved[MEMBERS];
+    SnInputCurve curves[MEMBERS];
+    SnInputDriver inputs[MEMBERS];
+    SnDriver drivers[MEMBERS];
+    SnMember members[MEMBERS];
+    SnState states[MEMBERS];
+    int begun, ended; /* substeps that the held bar was told of */
+} Troupe;
+
+static void count_begin(void *self, double end)
+{
+    ((Troupe *)self)->begun += end > 0.0;
+}
+
+/* Also pins a vertex of its own state: what a member writes there is its own. */
+static void count_end(void *self, double end, SnState *state)
+{
+    Troupe *troupe = self;
+    size_t last = 3 * troupe->bars[HELD].mesh.vertex_count - 1;
+    troupe->ended += end > 0.0;
+    state->positions[last] = troupe->rest[HELD][last];
+    state->velocities[last] = 0.0;
+}
+
+/* Means and springs of the second bar. */
+static void add_rows(SnContext *context, SnWorld *world)
+{
+    SnRows rows = {.is_alike = 1}, springs = {.is_alike = 0};
+    int32_t points[8];
+    double weights[8];
+    for (int k = 0; k < 8; k++) {
+        points[k] = k;
+        weights[k] = 0.125;
+    }
+    CHECK(sn_rows_add(context, &rows, 8, points, weights, INFINITY) == SN_OK);
+    CHECK(sn_world_constrain(context, &rows, world) == SN_OK);
+    points[0] = (int32_t)world->vertex_count - 1;
+    CHECK(sn_rows_add(context, &springs, 1, points, (const double[]){0.0, 0.6, 0.8}, 500.0) == SN_OK);
+    CHECK(sn_world_spring(context, &springs, world) == SN_OK);
+}
+
+static void troupe_init(SnContext *context, Troupe *troupe)
+{
+    memset(troupe, 0, sizeof *troupe);
+    troupe->bars[HELD] = scene_bar(context, 5, 1, 2e4, &sn_energy_neo_hookean);
+    troupe->bars[FOLLOWING] = scene_bar(context, 4, 0, 3e4, &sn_energy_stvk);
+    add_rows(context, &troupe->bars[FOLLOWING].world);
+    troupe->sheet = sheet_strip(context, 6, 3, 0.05, 0.0, TIN);
+    troupe->sheet_fixed = SN_NEW(context, troupe->sheet.vertex_count, unsigned char);
+    for (size_t v = 0; v < troupe->sheet.vertex_count; v++) {
+        troupe->sheet_fixed[v] = troupe->sheet.positions[3 * v] == 0.0;
+    }
+    for (size_t h = 0; h < troupe->sheet.hinges.count; h++) {
+        troupe->sheet.hinges.yield[h] = 0.05;
+    }
+    SnWorldDef def = sheet_def(&troupe->sheet, troupe->sheet_fixed);
+    CHECK(sn_world_init(context, &def, &troupe->sheet_world) == SN_OK);
+    sn_world_damp(&troupe->bars[HELD].world, 0.5, 0.002);
+    sn_world_damp(&troupe->sheet_world, 1.0, 0.001);
+    const SnWorld *worlds[MEMBERS] = {&troupe->bars[HELD].world, &troupe->bars[FOLLOWING].world, &troupe->sheet_world};
+    const double *rests[MEMBERS] = {troupe->bars[HELD].mesh.positions, troupe->bars[FOLLOWING].mesh.positions, troupe->sheet.positions};
+    for (int m = 0; m < MEMBERS; m++) {
+        size_t n = 3 * worlds[m]->vertex_count;
+        troupe->rest[m] = rests[m];
+        troupe->moved[m] = scene_copy(context, rests[m], n);
+        for (size_t k = 0; k < n; k++) {
+            troupe->moved[m][k] += 0.01 * (double)(m + 1) * (double)(k % 3);
+        }
+        troupe->curves[m] = (SnInputCurve){
+            .vertex_count = n / 3, .begin = rests[m], .end = troupe->moved[m], .interval = 1.0 / 24.0};
+        troupe->inputs[m] = (SnInputDriver){.curve = troupe->curves + m, .gravity = {0.0, 0.0, -9.81}};
+        troupe->drivers[m] = sn_input_driver(troupe->inputs + m);
+        troupe->members[m] = (SnMember){.world = worlds[m],
+                                        .drivers = troupe->drivers + m,
+                                        .step = {.step_tolerance = 1e-10},
+                                        .substeps = 6,
+                                        .interval = 1.0 / 24.0,
+                                        .self = troupe};
+        CHECK(sn_world_begin(context, worlds[m], rests[m], troupe->states + m) == SN_OK);
+    }
+    scene_keep(context, &troupe->bars[HELD], 0.7);
+    troupe->inputs[HELD].keep_pose = &troupe->bars[HELD].keep_pose;
+    troupe->members[HELD].begin_substep = count_begin;
+    troupe->members[HELD].end_substep = count_end;
+}
+
+static void troupe_clear(Troupe *troupe)
+{
+    for (int m = 0; m < MEMBERS; m++) {
+        sn_state_clear(troupe->states + m);
+        sn_release(troupe->moved[m]);
+    }
+    scene_clear(&troupe->bars[HELD]);
+    scene_clear(&troupe->bars[FOLLOWING]);
+    sn_world_clear(&troupe->sheet_world);
+    sheet_clear(&troupe->sheet);
+    sn_release(troupe->sheet_fixed);
+}
+
+/* Three intervals of one or of all members. */
+static void advance(SnContext *context, Troupe *troupe, size_t first, size_t count)
+{
+    SnEnsemble *ensemble = NULL;
+    SnStepReport report = {0};
+    CHECK(sn_ensemble_create(context, count, troupe->members + first, &ensemble) == SN_OK && sn_ensemble_substeps(ensemble) == 6);
+    for (int k = 0; k < 3; k++) {
+        CHECK(sn_ensemble_advance(context, ensemble, troupe->states + first, &report) == SN_OK);
+    }
+    CHECK(report.unconverged == 0);
+    sn_ensemble_destroy(ensemble);
+}
+
+static void together_each_does_what_it_does_alone(void)
+{
+    SnContext context;
+    sn_context_init(&context);
+    Troupe together, alone;
+    troupe_init(&context, &together);
+    troupe_init(&context, &alone);
+    advance(&context, &together, 0, MEMBERS);
+    for (size_t m = 0; m < MEMBERS; m++) {
+        advance(&context, &alone, m, 1);
+        size_t n = 3 * alone.members[m].world->vertex_count;
+        CHECK(scene_distance(together.states[m].positions, alone.states[m].positions, n) < 1e-7);
+        CHECK(scene_distance(together.states[m].velocities, alone.states[m].velocities, n) < 1e-4);
+        CHECK(scene_distance(alone.states[m].positions, alone.rest[m], n) > 5e-3);
+    }
+    size_t hinges = together.sheet.hinges.count;
+    CHECK(scene_distance(together.states[SHEET].inner, alone.states[SHEET].inner, hinges) < 1e-5);
+    CHECK(scene_distance(alone.states[SHEET].inner, alone.sheet.hinges.rest_angle, hinges) > 1e-3); /* it creased */
+    CHECK(together.begun == 18 && together.ended == 18 && alone.begun == 18);
+    size_t last = 3 * together.bars[HELD].mesh.vertex_count - 1;
+    CHECK(together.states[HELD].positions[last] == together.rest[HELD][last]);
+    troupe_clear(&together);
+    troupe_clear(&alone);
+}
+
+static void an_ensemble_has_the_same_bits_on_any_number_of_threads_and_after_a_checkpoint(void)
+{
+    static const int THREADS[3] = {1, 2, 4};
+    double *first[MEMBERS] = {NULL};
+    for (int k = 0; k < 3; k++) {
+        SnContext context;
+        sn_context_init(&context);
+        Troupe troupe;
+        sn_parallel_set_thread_count(THREADS[k]);
+        troupe_init(&context, &troupe);
+        if (k < 2) {
+            advance(&context, &troupe, 0, MEMBERS);
+        } else { /* made anew after each interval: its state is all that it goes on from */
+            for (int interval = 0; interval < 3; interval++) {
+                SnEnsemble *ensemble = NULL;
+                SnStepReport report = {0};
+                CHECK(sn_ensemble_create(&context, MEMBERS, troupe.members, &ensemble) == SN_OK);
+                CHECK(sn_ensemble_advance(&context, ensemble, troupe.states, &report) == SN_OK);
+                sn_ensemble_destroy(ensemble);
+            }
+        }
+        for (size_t m = 0; m < MEMBERS; m++) {
+            size_t n = 3 * troupe.members[m].world->vertex_count;
+            first[m] = k == 0 ? scene_copy(&context, troupe.states[m].positions, n) : first[m];
+            CHECK(scene_same_bits(first[m], troupe.states[m].positions, n));
+        }
+        troupe_clear(&troupe);
+    }
+    sn_parallel_set_thread_count(0);
+    for (int m = 0; m < MEMBERS; m++) {
+        sn_release(first[m]);
+    }
+}
+
+static void members_that_do_not_fit_together_are_told(void)
+{
+    SnContext context;
+    sn_context_init(&context);
+    Troupe troupe;
+    SnEnsemble *ensemble = NULL;
+    troupe_init(&context, &troupe);
+    troupe.members[1].interval = 1.0 / 30.0;
+    CHECK(sn_ensemble_create(&context, MEMBERS, troupe.members, &ensemble) == SN_BAD_INPUT && ensemble == NULL);
+    CHECK(strstr(context.message, "same frame rate") != NULL);
+    troupe.members[1].interval = 1.0 / 24.0;
+    troupe.members[2].step.scheme = SN_SCHEME_IMPLICIT_EULER;
+    CHECK(sn_ensemble_create(&context, MEMBERS, troupe.members, &ensemble) == SN_BAD_INPUT);
+    CHECK(strstr(context.message, "same integrator") != NULL);
+    troupe.members[2].step.scheme = SN_SCHEME_TR_BDF2;
+    troupe.members[2].substeps = 9;
+    troupe.members[0].step.step_tolerance = 1e-3;
+    CHECK(sn_ensemble_create(&context, MEMBERS, troupe.members, &ensemble) == SN_OK && sn_ensemble_substeps(ensemble) == 9);
+    sn_ensemble_destroy(ensemble);
+    troupe_clear(&troupe);
+}
+
+int main(void)
+{
+    together_each_does_what_it_does_alone();
+    an_ensemble_has_the_same_bits_on_any_number_of_threads_and_after_a_checkpoint();
+    members_that_do_not_fit_together_are_told();
+    return CHECK_RESULT();
+}
