@@ -1,16 +1,15 @@
 /* Enrich: the simulation of a fitted cage. It holds no state of its own: positions and velocities come in and go out. */
-#include "python/types.h"
+#include "python/simulation.h"
 
 #include "base/memory.h"
 #include "method/enrich/enrich.h"
-#include "python/arrays.h"
 #include "python/errors.h"
 #include "python/options.h"
 
 #include <string.h>
 
 typedef struct Enrich {
-    PyObject_HEAD
+    SnSimulation base;
     PyObject *cage;
     SnEnrich *enrich;
     double interval;
@@ -51,6 +50,61 @@ static const SnOption OPTIONS[] = {
     OPTION(density_painted, SN_OPTION_DOUBLE, NULL),
     OPTION(keep_pose_painted, SN_OPTION_DOUBLE, NULL),
 };
+
+/* (before, begin, end, after, positions, velocities, acceleration=None, inner=None) */
+static int enrich_open(PyObject *object, PyObject *arguments, SnMove *move)
+{
+    Enrich *self = (Enrich *)object;
+    enum { BEFORE, BEGIN, END, AFTER, POSITIONS, VELOCITIES, ACCELERATION, INNER, ARRAYS };
+    Py_ssize_t vertices = (Py_ssize_t)sn_cage_type_mesh(self->cage)->vertex_count;
+    const SnArray table[ARRAYS] = {
+        [BEFORE] = {.name = "before", .is_optional = 1},
+        [BEGIN] = {.name = "begin"},
+        [END] = {.name = "end"},
+        [AFTER] = {.name = "after", .is_optional = 1},
+        [POSITIONS] = {.name = "positions", .use = SN_ARRAY_WRITE},
+        [VELOCITIES] = {.name = "velocities", .use = SN_ARRAY_WRITE},
+        [ACCELERATION] = {.name = "acceleration", .is_optional = 1},
+        [INNER] = {.name = "inner", .use = SN_ARRAY_WRITE, .is_optional = 1},
+    };
+    SnArray *a = memcpy(move->arrays, table, sizeof table);
+    for (int k = 0; k < ARRAYS; k++) {
+        a[k].kind = 'd';
+        a[k].rows = k == INNER ? (Py_ssize_t)sn_world_inner_count(sn_enrich_world(self->enrich)) : vertices;
+        a[k].columns = k == INNER ? 1 : 3;
+    }
+    if (!PyArg_ParseTuple(arguments, "OOOOOO|OO:advance", &a[BEFORE].object, &a[BEGIN].object, &a[END].object, &a[AFTER].object,
+                          &a[POSITIONS].object, &a[VELOCITIES].object, &a[ACCELERATION].object, &a[INNER].object) ||
+        sn_arrays_open(ARRAYS, a) < 0) {
+        return -1;
+    }
+    move->array_count = ARRAYS;
+    move->curve = (SnInputCurve){(size_t)vertices, a[BEFORE].data, a[BEGIN].data, a[END].data, a[AFTER].data, self->interval};
+    move->state = (SnState){.positions = a[POSITIONS].data, .velocities = a[VELOCITIES].data, .inner = a[INNER].data};
+    move->push = a[ACCELERATION].data;
+    return 0;
+}
+
+static SnMember enrich_member(PyObject *self)
+{
+    return sn_enrich_member(((Enrich *)self)->enrich);
+}
+
+static void enrich_lead(PyObject *self, SnMove *move)
+{
+    sn_enrich_push(((Enrich *)self)->enrich, move->push);
+    sn_enrich_lead(((Enrich *)self)->enrich, &move->curve);
+}
+
+static void enrich_finish(PyObject *self, SnMove *move)
+{
+    SnEnrich *enrich = ((Enrich *)self)->enrich;
+    double smallest;
+    move->repaired = sn_enrich_finish(enrich, &move->state);
+    move->inverted = sn_tet_elements_inverted(sn_enrich_world(enrich)->elements, move->state.positions, &smallest);
+}
+
+static const SnSimulationKind KIND = {enrich_open, enrich_member, enrich_lead, enrich_finish};
 
 /* Enrich(cage, areas, settings, paint, monitor=None) */
 static PyObject *enrich_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
@@ -111,6 +165,8 @@ static PyObject *enrich_new(PyTypeObject *type, PyObject *arguments, PyObject *k
         self->animated = s.animated;
         Py_BEGIN_ALLOW_THREADS
         status = sn_enrich_create(context, &body, &paint, &s, &self->enrich);
+        self->base.kind = &KIND;
+        self->base.alone = status == SN_OK ? sn_enrich_alone(self->enrich) : NULL;
         Py_END_ALLOW_THREADS
         if (sn_errors_check(status, context) < 0) {
             Py_CLEAR(self);
@@ -118,52 +174,6 @@ static PyObject *enrich_new(PyTypeObject *type, PyObject *arguments, PyObject *k
     }
     sn_arrays_close(ARRAYS, a);
     return (PyObject *)self;
-}
-
-/* advance(before, begin, end, after, positions, velocities, acceleration=None, monitor=None) ->
-   (rounds, unconverged, fallbacks, inverted, repaired) */
-static PyObject *enrich_advance(PyObject *object, PyObject *arguments)
-{
-    Enrich *self = (Enrich *)object;
-    enum { BEFORE, BEGIN, END, AFTER, POSITIONS, VELOCITIES, ACCELERATION, ARRAYS };
-    Py_ssize_t vertices = (Py_ssize_t)sn_cage_type_mesh(self->cage)->vertex_count;
-    SnArray a[ARRAYS] = {
-        [BEFORE] = {.name = "before", .is_optional = 1},
-        [BEGIN] = {.name = "begin"},
-        [END] = {.name = "end"},
-        [AFTER] = {.name = "after", .is_optional = 1},
-        [POSITIONS] = {.name = "positions", .use = SN_ARRAY_WRITE},
-        [VELOCITIES] = {.name = "velocities", .use = SN_ARRAY_WRITE},
-        [ACCELERATION] = {.name = "acceleration", .is_optional = 1},
-    };
-    PyObject *monitor = Py_None;
-    SnStepReport report = {0};
-    SnContext own, *context;
-    SnStatus status;
-    size_t inverted = 0, repaired = 0;
-    double smallest;
-    for (int k = 0; k < ARRAYS; k++) {
-        a[k].kind = 'd';
-        a[k].rows = vertices;
-        a[k].columns = 3;
-    }
-    if (!PyArg_ParseTuple(arguments, "OOOOOO|OO:advance", &a[BEFORE].object, &a[BEGIN].object, &a[END].object, &a[AFTER].object,
-                          &a[POSITIONS].object, &a[VELOCITIES].object, &a[ACCELERATION].object, &monitor) ||
-        (context = sn_monitor_context(monitor, &own)) == NULL || sn_arrays_open(ARRAYS, a) < 0) {
-        return NULL;
-    }
-    SnInputCurve curve = {(size_t)vertices, a[BEFORE].data, a[BEGIN].data, a[END].data, a[AFTER].data, self->interval};
-    SnState state = {.positions = a[POSITIONS].data, .velocities = a[VELOCITIES].data};
-    Py_BEGIN_ALLOW_THREADS
-    sn_enrich_push(self->enrich, a[ACCELERATION].data);
-    status = sn_enrich_advance(context, self->enrich, &curve, &state, &report, &repaired);
-    inverted = sn_tet_elements_inverted(sn_enrich_world(self->enrich)->elements, state.positions, &smallest);
-    Py_END_ALLOW_THREADS
-    sn_arrays_close(ARRAYS, a);
-    if (sn_errors_check(status, context) < 0) {
-        return NULL;
-    }
-    return Py_BuildValue("iiinn", report.rounds, report.unconverged, report.fallbacks, (Py_ssize_t)inverted, (Py_ssize_t)repaired);
 }
 
 /* settle(pose, positions, acceleration=None, monitor=None) -> (rounds, converged) */
@@ -241,9 +251,6 @@ static PyObject *enrich_summary(PyObject *object, PyObject *unused)
 int sn_enrich_type_add(PyObject *module)
 {
     static PyMethodDef methods[] = {
-        {"advance", enrich_advance, METH_VARARGS,
-         "advance(before, begin, end, after, positions, velocities, acceleration=None, monitor=None) -> (rounds, unconverged, fallbacks, inverted, "
-         "repaired): one interval, in place."},
         {"settle", enrich_settle, METH_VARARGS,
          "settle(pose, positions, acceleration=None, monitor=None) -> (rounds, converged): at rest in a pose that stands still."},
         {"follow", enrich_follow, METH_VARARGS, "follow(begin, end): animated weights of the surface vertices for the next interval."},
@@ -259,6 +266,7 @@ int sn_enrich_type_add(PyObject *module)
         {0, NULL},
     };
     static PyType_Spec spec = {"sinew._native.Enrich", sizeof(Enrich), 0, Py_TPFLAGS_DEFAULT, slots};
-    PyObject *type = PyType_FromSpec(&spec);
+    PyObject *bases = PyTuple_Pack(1, sn_simulation_type()), *type = bases != NULL ? PyType_FromSpecWithBases(&spec, bases) : NULL;
+    Py_XDECREF(bases);
     return type == NULL || sn_options_add(type, SN_COUNT(OPTIONS), OPTIONS) < 0 ? -1 : PyModule_AddObjectRef(module, "Enrich", type);
 }

@@ -5,6 +5,7 @@
 #include "method/enrich/enrich.h"
 #include "python/errors.h"
 #include "python/functions.h"
+#include "python/simulation.h"
 
 static PyMethodDef functions[] = {
     {"use_errors", sn_errors_use, METH_VARARGS, "use_errors(bad_input, out_of_memory, cancelled, numeric_failure)"},
@@ -47,7 +48,7 @@ static int add_constants(PyObject *module)
 static int fill_module(PyObject *module)
 {
     return PyModule_AddStringConstant(module, "__version__", SN_VERSION) < 0 || sn_monitor_type_add(module) < 0 ||
-                   sn_cage_type_add(module) < 0 || sn_fit_type_add(module) < 0 || sn_enrich_type_add(module) < 0 ||
+                   sn_cage_type_add(module) < 0 || sn_fit_type_add(module) < 0 || sn_simulation_type_add(module) < 0 || sn_enrich_type_add(module) < 0 ||
                    sn_rebalance_type_add(module) < 0 || sn_world_type_add(module) < 0 || add_constants(module) < 0
                ? -1
                : 0;

@@ -59,6 +59,11 @@ static PyObject *monitor_check(PyObject *self, PyObject *unused)
     return Py_NewRef(Py_None);
 }
 
+int sn_monitor_type_check(PyObject *object)
+{
+    return PyObject_TypeCheck(object, monitor_type);
+}
+
 SnContext *sn_monitor_context(PyObject *monitor, SnContext *own)
 {
     if (monitor == NULL || Py_IsNone(monitor)) {

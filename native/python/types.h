@@ -17,6 +17,8 @@ int sn_enrich_type_add(PyObject *module);
 int sn_rebalance_type_add(PyObject *module);
 int sn_world_type_add(PyObject *module);
 
+int sn_monitor_type_check(PyObject *object); /* whether it is a Monitor */
+
 /* The context of a Monitor, or `own` (initialised) for None. Null with an exception for anything else. */
 SnContext *sn_monitor_context(PyObject *monitor, SnContext *own);
 

@@ -554,6 +554,11 @@ SnMember sn_enrich_member(SnEnrich *enrich)
     };
 }
 
+SnEnsemble *sn_enrich_alone(SnEnrich *enrich)
+{
+    return enrich->alone;
+}
+
 void sn_enrich_lead(SnEnrich *enrich, const SnInputCurve *curve)
 {
     enrich->driver.curve = curve;

@@ -89,6 +89,7 @@ SnStatus sn_enrich_settle(SnContext *context, SnEnrich *enrich, const double *po
    advance, and `finish`. */
 void sn_enrich_lead(SnEnrich *enrich, const SnInputCurve *curve); /* which stays until the end of the interval */
 SnMember sn_enrich_member(SnEnrich *enrich);
+SnEnsemble *sn_enrich_alone(SnEnrich *enrich);                    /* of it and no other */
 size_t sn_enrich_finish(SnEnrich *enrich, SnState *state);        /* how many tets were repaired */
 SnStatus sn_enrich_advance(SnContext *context, SnEnrich *enrich, const SnInputCurve *curve, SnState *state, SnStepReport *report,
                            size_t *repaired);

@@ -1,0 +1,238 @@
+/* Simulation, the base of what can be advanced, and Ensemble: several of them as bodies of one world. They hold no state of their own:
+   positions and velocities come in and go out. */
+#include "python/simulation.h"
+
+#include "base/memory.h"
+#include "python/errors.h"
+
+#include <string.h>
+
+static PyObject *simulation_type; /* set once when the module is made */
+
+PyObject *sn_simulation_type(void)
+{
+    return simulation_type;
+}
+
+static const SnSimulationKind *kind_of(PyObject *simulation)
+{
+    return ((SnSimulation *)simulation)->kind;
+}
+
+/* Advances `count` simulations together. GIL held; released while they work. */
+static SnStatus advance(SnContext *context, SnEnsemble *ensemble, size_t count, PyObject **simulations, SnMove *moves, SnState *states,
+                        SnStepReport *report)
+{
+    SnStatus status;
+    Py_BEGIN_ALLOW_THREADS
+    for (size_t k = 0; k < count; k++) {
+        kind_of(simulations[k])->lead(simulations[k], moves + k);
+        states[k] = moves[k].state;
+    }
+    status = sn_ensemble_advance(context, ensemble, states, report);
+    for (size_t k = 0; k < count && status == SN_OK; k++) {
+        kind_of(simulations[k])->finish(simulations[k], moves + k);
+    }
+    Py_END_ALLOW_THREADS
+    return status;
+}
+
+static PyObject *numbers_of(const SnMove *move, const SnStepReport *report)
+{
+    return Py_BuildValue("iiinn", report->rounds, report->unconverged, report->fallbacks, (Py_ssize_t)move->inverted,
+                         (Py_ssize_t)move->repaired);
+}
+
+/* The monitor at the end of a tuple of arguments that may hold one, and the tuple without it (new). */
+static PyObject *split_monitor(PyObject *arguments, PyObject **monitor, SnContext *own, SnContext **context)
+{
+    Py_ssize_t count = PyTuple_Size(arguments);
+    PyObject *last = count > 0 ? PyTuple_GetItem(arguments, count - 1) : Py_None;
+    int has_monitor = count > 0 && sn_monitor_type_check(last);
+    *monitor = has_monitor ? last : Py_None;
+    *context = sn_monitor_context(*monitor, own);
+    return *context == NULL ? NULL : PyTuple_GetSlice(arguments, 0, has_monitor ? count - 1 : count);
+}
+
+PyObject *sn_simulation_advance(PyObject *self, PyObject *arguments)
+{
+    SnMove move = {0};
+    SnStepReport report = {0};
+    SnContext own, *context;
+    SnState state;
+    PyObject *monitor, *given = split_monitor(arguments, &monitor, &own, &context);
+    int opened = given != NULL ? kind_of(self)->open(self, given, &move) : -1;
+    Py_XDECREF(given);
+    if (opened < 0) {
+        return NULL;
+    }
+    SnStatus status = advance(context, ((SnSimulation *)self)->alone, 1, &self, &move, &state, &report);
+    sn_arrays_close(move.array_count, move.arrays);
+    return sn_errors_check(status, context) < 0 ? NULL : numbers_of(&move, &report);
+}
+
+typedef struct Ensemble {
+    PyObject_HEAD
+    size_t count;
+    PyObject **simulations; /* owned references */
+    SnMove *moves;
+    SnState *states;
+    SnEnsemble *ensemble;
+} Ensemble;
+
+static void ensemble_dealloc(PyObject *object)
+{
+    Ensemble *self = (Ensemble *)object;
+    sn_ensemble_destroy(self->ensemble);
+    for (size_t k = 0; k < self->count; k++) {
+        Py_XDECREF(self->simulations[k]);
+    }
+    sn_release(self->simulations);
+    sn_release(self->moves);
+    sn_release(self->states);
+    sn_type_free(object);
+}
+
+/* Takes the simulations of a list, and makes one world of them. */
+static SnStatus ensemble_fill(SnContext *context, Ensemble *self, PyObject *list, size_t count)
+{
+    SnStatus status = SN_OK;
+    SnMember *members = NULL;
+    SN_TRY_NEW(context, self->simulations, count, PyObject *);
+    SN_TRY_NEW(context, self->moves, count, SnMove);
+    SN_TRY_NEW(context, self->states, count, SnState);
+    SN_TRY_NEW(context, members, count, SnMember);
+    for (size_t k = 0; k < count; k++) {
+        self->simulations[k] = Py_NewRef(PyList_GetItem(list, (Py_ssize_t)k));
+        members[k] = kind_of(self->simulations[k])->member(self->simulations[k]);
+    }
+    self->count = count;
+    Py_BEGIN_ALLOW_THREADS
+    status = sn_ensemble_create(context, count, members, &self->ensemble);
+    Py_END_ALLOW_THREADS
+cleanup:
+    sn_release(members);
+    return status;
+}
+
+/* Ensemble(simulations) */
+static PyObject *ensemble_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
+{
+    static char *names[] = {"simulations", NULL};
+    PyObject *list;
+    SnContext context;
+    sn_context_init(&context);
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O:Ensemble", names, &list)) {
+        return NULL;
+    }
+    Py_ssize_t count = PyList_Check(list) ? PyList_Size(list) : 0;
+    for (Py_ssize_t k = 0; k < count; k++) {
+        count = PyObject_TypeCheck(PyList_GetItem(list, k), (PyTypeObject *)simulation_type) ? count : 0;
+    }
+    if (count == 0) {
+        PyErr_SetString(PyExc_TypeError, "an ensemble is made of a list of simulations");
+        return NULL;
+    }
+    Ensemble *self = (Ensemble *)sn_type_new(type);
+    if (self != NULL && sn_errors_check(ensemble_fill(&context, self, list, (size_t)count), &context) < 0) {
+        Py_CLEAR(self);
+    }
+    return (PyObject *)self;
+}
+
+static PyObject *all_numbers(const Ensemble *self, const SnStepReport *report)
+{
+    PyObject *result = PyList_New((Py_ssize_t)self->count);
+    for (size_t k = 0; k < self->count && result != NULL; k++) {
+        PyObject *numbers = numbers_of(self->moves + k, report);
+        if (numbers == NULL || PyList_SetItem(result, (Py_ssize_t)k, numbers) < 0) {
+            Py_CLEAR(result);
+        }
+    }
+    return result;
+}
+
+/* advance(moves, monitor=None) -> [numbers, ...]: a tuple of arguments for each simulation. */
+static PyObject *ensemble_advance(PyObject *object, PyObject *arguments)
+{
+    Ensemble *self = (Ensemble *)object;
+    PyObject *list, *monitor = Py_None, *result = NULL;
+    SnStepReport report = {0};
+    SnContext own, *context;
+    size_t opened = 0;
+    if (!PyArg_ParseTuple(arguments, "O|O:advance", &list, &monitor) || (context = sn_monitor_context(monitor, &own)) == NULL) {
+        return NULL;
+    }
+    if (!PyList_Check(list) || PyList_Size(list) != (Py_ssize_t)self->count) {
+        PyErr_SetString(PyExc_TypeError, "an ensemble advances by a list of as many moves as it has simulations");
+        return NULL;
+    }
+    while (opened < self->count) {
+        self->moves[opened] = (SnMove){0};
+        PyObject *move = PyList_GetItem(list, (Py_ssize_t)opened), *simulation = self->simulations[opened];
+        if (kind_of(simulation)->open(simulation, move, self->moves + opened) < 0) {
+            break;
+        }
+        opened++;
+    }
+    if (opened == self->count &&
+        sn_errors_check(advance(context, self->ensemble, self->count, self->simulations, self->moves, self->states, &report), context) >= 0) {
+        result = all_numbers(self, &report);
+    }
+    for (size_t k = 0; k < opened; k++) {
+        sn_arrays_close(self->moves[k].array_count, self->moves[k].arrays);
+    }
+    return result;
+}
+
+static PyObject *ensemble_substeps(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromLong(sn_ensemble_substeps(((Ensemble *)self)->ensemble));
+}
+
+static int add_ensemble(PyObject *module)
+{
+    static PyMethodDef methods[] = {
+        {"advance", ensemble_advance, METH_VARARGS,
+         "advance(moves, monitor=None) -> [numbers, ...]: one interval, in place; a tuple of arguments for each simulation."},
+        {NULL, NULL, 0, NULL},
+    };
+    static PyGetSetDef getters[] = {{"substeps", ensemble_substeps, NULL, "Of an interval.", NULL}, {NULL, NULL, NULL, NULL, NULL}};
+    static PyType_Slot slots[] = {
+        {Py_tp_doc, "Ensemble(simulations): several simulations as bodies of one world."},
+        {Py_tp_new, ensemble_new},
+        {Py_tp_dealloc, ensemble_dealloc},
+        {Py_tp_methods, methods},
+        {Py_tp_getset, getters},
+        {0, NULL},
+    };
+    static PyType_Spec spec = {"sinew._native.Ensemble", sizeof(Ensemble), 0, Py_TPFLAGS_DEFAULT, slots};
+    PyObject *type = PyType_FromSpec(&spec);
+    return type == NULL ? -1 : PyModule_AddObjectRef(module, "Ensemble", type);
+}
+
+static PyObject *simulation_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
+{
+    (void)type, (void)arguments, (void)keywords;
+    PyErr_SetString(PyExc_TypeError, "a simulation is made by its method");
+    return NULL;
+}
+
+int sn_simulation_type_add(PyObject *module)
+{
+    static PyMethodDef methods[] = {
+        {"advance", sn_simulation_advance, METH_VARARGS,
+         "advance(*move, monitor=None) -> (rounds, unconverged, fallbacks, inverted, repaired): one interval, in place."},
+        {NULL, NULL, 0, NULL},
+    };
+    static PyType_Slot slots[] = {
+        {Py_tp_doc, "What can be advanced, alone or in an ensemble."},
+        {Py_tp_new, simulation_new},
+        {Py_tp_methods, methods},
+        {0, NULL},
+    };
+    static PyType_Spec spec = {"sinew._native.Simulation", sizeof(SnSimulation), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+    simulation_type = PyType_FromSpec(&spec);
+    return simulation_type == NULL || PyModule_AddObjectRef(module, "Simulation", simulation_type) < 0 ? -1 : add_ensemble(module);
+}
