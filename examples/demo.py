@@ -69,7 +69,7 @@ def main() -> int:
     added, fit = report["added_motion"], report["fit_error"]
     print(f"\n{NAME}: {report['vertices']} vertices, {report['tets']} tets, {report['frames']} frames")
     print(f"fit error     {fit['rms_relative']:.3%} of size rms")
-    print(f"added motion  {added['rms_relative']:.2%} rms on the free part, {added['max_relative']:.2%} at most")
+    print(f"added motion  {added['free_rms_relative']:.2%} rms on the free part, {added['max_relative']:.2%} at most")
     print("seconds       " + ", ".join(f"{stage} {value:.0f}" for stage, value in seconds.items()))
     for path in (file, sheet, movie):
         print(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)

@@ -79,7 +79,7 @@ def bake_action(model: assets.Model, action: str, options: list[str]) -> tuple[d
         "fit_max": 100 * report["fit_error"]["max_relative"],
         "follow": 100 * report["follow_error"]["max_relative"],
         "drive": 100 * drive(folder / "sinew" / report["bake"], report),
-        "added": 100 * report["added_motion"]["rms_relative"],
+        "added": 100 * report["added_motion"]["free_rms_relative"],
         "added_max": 100 * report["added_motion"]["max_relative"],
         "free": report["added_motion"]["free_vertices"],
         "inverted_fit": report["inverted_tets"]["fitted"],
@@ -116,7 +116,7 @@ def drive(folder: Path, report: dict[str, Any]) -> float:
 
 def broken_conditions(model: assets.Model, report: dict[str, Any]) -> list[str]:
     broken = []
-    added, follow = report["added_motion"]["rms_relative"], report["follow_error"]["max_relative"]
+    added, follow = report["added_motion"]["free_rms_relative"], report["follow_error"]["max_relative"]
     numbers = [added, report["added_motion"]["max_relative"], follow, *report["fit_error"]["max_per_sample"]]
     if not all(math.isfinite(number) for number in numbers):
         broken.append("not finite")

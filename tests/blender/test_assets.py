@@ -34,7 +34,7 @@ def test_a_model_gets_visible_sound_motion_and_keeps_what_is_followed(key: str, 
     added, fit = told["added_motion"], told["fit_error"]
     numbers = [added["rms"], added["max"], told["follow_error"]["max"], *fit["max_per_sample"]]
     assert all(math.isfinite(number) for number in numbers)
-    assert 0.002 < added["rms_relative"] < 0.2
+    assert 0.002 < added["free_rms_relative"] < 0.2 and added["rms"] <= added["max"]
     assert added["free_vertices"] >= 0.05 * told["vertices"]
     assert told["follow_error"]["max_relative"] <= 1e-4
     assert told["inverted_tets"]["samples_simulated_only"] == 0

@@ -96,6 +96,9 @@ class FakeEnricher:
         offset = amount * (simulated - fitted).mean(axis=0)
         return sampled + (1.0 - self.follow)[:, None] * offset
 
+    def cage_weights(self) -> Any:
+        return np.zeros(len(self.cage.vertices))
+
     def summary(self) -> dict[str, Any]:
         return {"tets": 1, "young": (1.0, np.float64(2.0))}
 

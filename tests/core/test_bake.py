@@ -17,6 +17,7 @@ from sinew.core.bake.shot import Carried, Passenger, Sample, Shot
 from sinew.core.bake.store import Store
 from sinew.core.base.errors import BadInput, Cancelled, Error
 from sinew.core.methods.enrich.settings import Settings
+from sinew.core.paint.parts import Parts
 
 COUNT = 12
 REST = np.random.default_rng(3).normal(size=(40, 3))
@@ -368,14 +369,26 @@ def test_the_report_is_json_and_tells_what_happened(tmp_path) -> None:
     assert report.lines(told)[0].startswith("Body: 12 frames")
 
 
-def test_added_motion_counts_free_vertices_and_followed_ones_apart(tmp_path, engine, monkeypatch) -> None:
+def test_added_motion_counts_all_vertices_and_free_and_followed_ones_apart(tmp_path, engine, monkeypatch) -> None:
     def shifted(self: Any, fitted: Any, simulated: Any, sampled: Any, amount: float) -> Any:
         return sampled + np.where(self.follow >= 1, 0.5, np.where(self.follow < 0.5, 0.125, 100.0))[:, None] * [1, 0, 0]
 
     monkeypatch.setattr(engine, "surface", shifted)
     told = run.bake(make_shot(), samples(), tmp_path).report
     assert told["follow_error"]["max"] == pytest.approx(0.5, rel=1e-4)
-    assert told["added_motion"]["rms"] == pytest.approx(0.125, rel=1e-4)
+    added, follow = told["added_motion"], make_shot().follow
+    squares = np.where(follow >= 1, 0.5, np.where(follow < 0.5, 0.125, 100.0)) ** 2
+    assert added["max"] == pytest.approx(100.0, rel=1e-4)
+    assert added["rms"] == pytest.approx(squares.mean() ** 0.5, rel=1e-4)
+    assert added["free_rms"] == pytest.approx(0.125, rel=1e-4) and added["free_vertices"] == (follow < 0.5).sum()
+
+
+def test_motion_of_vertices_that_carry_no_input_is_not_added_to_it(tmp_path, engine, monkeypatch) -> None:
+    tracked = np.arange(40) < 30
+    shift = np.where(tracked, 0.125, 100.0)[:, None] * [1, 0, 0]
+    monkeypatch.setattr(engine, "surface", lambda self, fitted, simulated, sampled, amount: sampled + shift)
+    shot = make_shot(parts=Parts(tracked, np.full(40, -1, np.int32)))
+    assert run.bake(shot, samples(), tmp_path).report["added_motion"]["max"] == pytest.approx(0.125, rel=1e-4)
 
 
 @pytest.mark.parametrize(("follow", "hint"), [(0.0, "Nothing is followed"), (1.0, "little to see")])

@@ -88,6 +88,7 @@ def shown_numbers(shot: Shot, store: Store, size: float) -> dict[str, Any]:
     played = marks[(shot.frame_start - shot.first_frame) * shot.settings.samples :]
     followed = max((numbers.follow_max for numbers in marks), default=0.0)
     added_rms = math.sqrt(_mean([numbers.added_square for numbers in played]))
+    free_rms = math.sqrt(_mean([numbers.free_square for numbers in played]))
     added_max = max((numbers.added_max for numbers in played), default=0.0)
     return {
         "follow_error": {"max": followed, "max_relative": followed / size},
@@ -96,6 +97,8 @@ def shown_numbers(shot: Shot, store: Store, size: float) -> dict[str, Any]:
             "max": added_max,
             "rms_relative": added_rms / size,
             "max_relative": added_max / size,
+            "free_rms": free_rms,  # of vertices with a weight below a half; the others are of all
+            "free_rms_relative": free_rms / size,
             "free_vertices": int((shot.follow < 0.5).sum()),
         },
     }
@@ -104,14 +107,13 @@ def shown_numbers(shot: Shot, store: Store, size: float) -> dict[str, Any]:
 def lines(report: Mapping[str, Any]) -> list[str]:
     """The report in a few lines for a person."""
     own = find(report["method"]).tell(report)
-    seconds = report["seconds"]
+    seconds, added = report["seconds"], report["added_motion"]
     stages = ", ".join(f"{name} {value:.1f}" for name, value in seconds.items() if name != "total")
     size = f", {own.size}" if own.size else ""
     return [
         f"{report['object']}: {frames_text(report['frames'])}, {report['vertices']} vertices{size}",
         *own.lines,
-        f"added motion {100 * report['added_motion']['rms_relative']:.2f} % rms, "
-        f"{100 * report['added_motion']['max_relative']:.2f} % max of size; "
+        f"added motion {100 * added['rms_relative']:.2f} % rms, {100 * added['max_relative']:.2f} % max of size; "
         f"followed vertices within {100 * report['follow_error']['max_relative']:.5f} %",
         f"{seconds['total']:.1f} s ({stages})",
         *([f"carries {_carried(report)}"] if report["passengers"] else []),

@@ -37,12 +37,14 @@ class Results:
         for name, part in zip(store.result_names, positions, strict=True):
             store.write_result(index, part, name)
         follow = store.read("follow_now", index)[:, 0] if store.manifest.animated_follow else self.shot.follow
-        free = offset[follow < 0.5]
+        parts = self.shot.parts
+        seen = np.ones(len(offset), bool) if parts is None else parts.tracked  # elsewhere the input is not meant
         about_result = dataclasses.replace(
             numbers,
             follow_max=float(offset[follow >= 1.0].max(initial=0.0)),
-            added_max=float(free.max(initial=0.0)),
-            added_square=float(np.mean(free**2)) if len(free) else 0.0,
+            added_max=float(offset[seen].max(initial=0.0)),
+            added_square=_mean_square(offset[seen]),
+            free_square=_mean_square(offset[seen & (follow < 0.5)]),
         )
         store.mark_done(index, key, about_result)
 
@@ -54,6 +56,10 @@ class Results:
     def made(self, index: int) -> list[npt.NDArray[np.float32]]:
         """What will play at a sample: the body, then its passengers, each in its own space."""
         return self.shown.show(self.store, index)
+
+
+def _mean_square(lengths: Floats) -> float:
+    return float(np.mean(lengths**2)) if len(lengths) else 0.0
 
 
 def world(store: Store, index: int, name: str = "") -> Floats:

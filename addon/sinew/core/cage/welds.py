@@ -133,6 +133,18 @@ def name_parts(welds: Sequence[Weld], labels: Labels | None) -> list[str]:
     return list(found)
 
 
+def where(cage: Any, tets: Flags, labels: Labels | None) -> str:
+    """The parts that some of the cage's tets belong to, those with most vertices first; "" where nothing is named."""
+    if labels is None:
+        return ""
+    corner = np.zeros(len(cage.vertices), bool)
+    corner[cage.tets[tets]] = True
+    numbers = labels.numbers[corner[cage.tets[cage.binding]].any(axis=1)]
+    counts = np.bincount(numbers[numbers >= 0], minlength=len(labels.names))
+    most = np.argsort(-counts, kind="stable")[:_MOST_NAMED]
+    return ", ".join(labels.names[number] for number in most if counts[number])
+
+
 def sentence(welds: Sequence[Weld], labels: Labels | None, settings: CageSettings, cage: Any) -> str:
     """For an artist; "" where nothing is welded."""
     if not welds:

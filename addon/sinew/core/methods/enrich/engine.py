@@ -19,7 +19,7 @@ from ...bake.outer import Outer
 from ...bake.results import local, world
 from ...bake.shot import Shot
 from ...bake.store import Store
-from .report import summary
+from .report import free_tets, inside_out, summary
 
 Array = npt.NDArray[Any]
 Floats = npt.NDArray[np.float64]
@@ -37,6 +37,7 @@ class FleshNumbers(Numbers):
     fallbacks: float = 0.0  # steps retaken by implicit Euler
     repaired: float = 0.0  # tets drawn back to their sound fitted shape
     fit_inverted: float = 0.0  # tets that are inside out
+    fit_inverted_free: float = 0.0  # those of them that flesh may move
     inverted: float = 0.0
     inverted_only: float = 0.0  # where the fit has them right
 
@@ -149,6 +150,7 @@ class FleshEngine(FleshShow):
         self._beginning = Beginning(None)
         self._cycle: Cycle | None = None
         self._cuts: Cuts | None = None
+        self._free: Array | None = None
         self._last: tuple[int, Any] | None = None  # a state that is blended where it is stored
 
     def counts(self) -> dict[str, int]:
@@ -287,12 +289,15 @@ class FleshEngine(FleshShow):
         if index not in self._fits:
             # The fit of a kept sample whose state must be computed anew: its numbers come with it, its bits stay.
             self._fits[index] = _fit_numbers(self._fit(store, index))
-        fit_inverted = _inverted(store.read("fitted", index), self._enricher.cage.tets)
-        inverted = _inverted(positions, self._enricher.cage.tets)
+        if self._free is None:
+            self._free = free_tets(self._enricher)
+        fit_inverted = inside_out(store.read("fitted", index), self._enricher.cage.tets)
+        inverted = inside_out(positions, self._enricher.cage.tets)
         return dataclasses.replace(
             self._fits[index],
             **about,
             fit_inverted=float(fit_inverted.sum()),
+            fit_inverted_free=float((fit_inverted & self._free).sum()),
             inverted=float(inverted.sum()),
             inverted_only=float((inverted & ~fit_inverted).sum()),
         )
@@ -327,10 +332,3 @@ def _fitted_before(index: int) -> tuple[int, int, int]:
 def _fit_numbers(fit: Any) -> FleshNumbers:
     return FleshNumbers(fit_rms=fit.rms, fit_max=fit.max, fit_rounds=fit.rounds)
 
-
-def _inverted(positions: Floats, tets: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
-    """Which tets are inside out."""
-    corners = positions[tets]
-    edges = corners[:, 1:] - corners[:, :1]
-    inside_out: npt.NDArray[np.bool_] = np.einsum("ij,ij->i", np.cross(edges[:, 0], edges[:, 1]), edges[:, 2]) < 0.0
-    return inside_out

@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from ...bake.method import Told
 from ...bake.report import frame_of, numbers_of, percent, rms
 from ...bake.results import world
 from ...bake.shot import Shot
 from ...bake.store import Store
-from ...cage.welds import find_welds, name_parts, sentence
+from ...cage.welds import find_welds, name_parts, sentence, where
 from ...geometry.poses import candidates, most_different
 
-_FEW_REPAIRS = 5  # tets drawn back in one sample that nobody sees
+Flags = npt.NDArray[np.bool_]
+
+_FEW = 5  # tets drawn back, or inside out, in one sample that nobody sees
 UNSEPARATED = "Gmsh does not separate parts: where fingers, lips or legs stick together, choose Lattice as Mesher."
 
 
@@ -44,6 +49,7 @@ def summary(shot: Shot, store: Store, enricher: Any) -> dict[str, Any]:
         "inverted_tets": {
             "fitted": int(sum(column("fit_inverted"))),
             "simulated": int(sum(column("inverted"))),
+            "fitted_free": total_and_max("fit_inverted_free"),  # of those that flesh may move
             "samples_fitted": sum(value > 0 for value in column("fit_inverted")),
             "samples_simulated": sum(value > 0 for value in column("inverted")),
             # tets that are inside out where the fit has them right
@@ -62,8 +68,36 @@ def summary(shot: Shot, store: Store, enricher: Any) -> dict[str, Any]:
     welds = _welds(shot, store, cage, fit_max)
     report["welded"] = name_parts(welds, shot.labels)
     notes += [sentence(welds, shot.labels, shot.settings, cage)] if welds else []
+    notes += _folded(shot, store, enricher, column("fit_inverted_free"))
     report["warnings"] = [*notes, *_warnings(shot, report, column("repaired"))]
     return report
+
+
+def inside_out(positions: Any, tets: Any) -> Flags:
+    """Which tets (m, 4) are."""
+    corners = positions[tets]
+    edges = corners[:, 1:] - corners[:, :1]
+    found: Flags = np.einsum("ij,ij->i", np.cross(edges[:, 0], edges[:, 1]), edges[:, 2]) < 0.0
+    return found
+
+
+def free_tets(enricher: Any) -> Flags:
+    """Which tets flesh may move: the shape of others is that of the input."""
+    free: Flags = (enricher.cage_weights()[enricher.cage.tets] < 1.0).any(axis=1)
+    return free
+
+
+def _folded(shot: Shot, store: Store, enricher: Any, counts: list[float]) -> list[str]:
+    """A sentence where the fitted cage turns inside out around free flesh: count, frame and place of the worst."""
+    if max(counts, default=0) <= _FEW:
+        return []
+    worst = max(range(len(counts)), key=counts.__getitem__)
+    folded = inside_out(store.read("fitted", worst), enricher.cage.tets) & free_tets(enricher)
+    place = where(enricher.cage, folded, shot.labels)
+    return [
+        f"The animation folds {int(counts[worst])} tets of soft flesh inside out at frame {frame_of(shot, worst):g}"
+        f"{f' ({place})' if place else ''}, which then pushes wrongly: paint higher weights there, or raise Resolution."
+    ]
 
 
 def tell(report: Mapping[str, Any]) -> Told:
@@ -98,7 +132,7 @@ def _warnings(shot: Shot, report: Mapping[str, Any], repaired: list[float]) -> l
     only = report["inverted_tets"]["samples_simulated_only"]
     if only:
         found.append(f"Some flesh turns inside out in {only} samples: raise Jiggle, or set a Max Offset.")
-    if report["repaired_tets"]["max"] > _FEW_REPAIRS:
+    if report["repaired_tets"]["max"] > _FEW:
         most = frame_of(shot, max(range(len(repaired)), key=repaired.__getitem__))
         found.append(
             f"{report['repaired_tets']['max']} tets turned inside out by frame {most:g} and were drawn back to the "
