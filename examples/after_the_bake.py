@@ -2,7 +2,7 @@
 
     python examples/after_the_bake.py OUT.png [resolution]
 
-The picture shows, from left to right, the input, Follow After at 0.7 and 0.4, and the bake as it was simulated.
+The picture shows, from left to right, the input, Back to Animation at 0.7 and 0.4, and the bake as it was simulated.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def main(arguments: list[str]) -> int:
             settings = Settings().replace({**values, "follow_after": follow_after})
             outcome = remake.remake(baked.folder.parent, baked.id, settings)
             playback.play_file(ob, outcome.folder / "result.pc2")
-            titles = dict.fromkeys(FRAMES, "") | {FRAMES[-1]: f"Follow After {follow_after:g}"}
+            titles = dict.fromkeys(FRAMES, "") | {FRAMES[-1]: f"Back to Animation {follow_after:g}"}
             cells = [close_up.render(frame, Path(folder) / "cell.png", title) for frame, title in titles.items()]
             columns.append(np.concatenate(cells))
         pictures.write_picture(Path(arguments[0]).resolve(), np.concatenate(columns, axis=1))

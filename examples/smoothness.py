@@ -3,7 +3,7 @@
     python examples/smoothness.py OUT.png
 
 Left a bent cage, and the mesh in it with Interpolation linear and Phong. Right a bar that is shaken, its blue part
-painted to follow and nothing between, without and with Transition: the redder, the more it is bent.
+painted to follow and nothing between, without and with Soft Border: the redder, the more it is bent.
 """
 
 from __future__ import annotations
@@ -126,8 +126,8 @@ def main(arguments: list[str]) -> int:
         colors = np.where(held[:, None], HELD, heat_colors(np.clip(heat / HOTTEST, 0.0, 1.0)))
         show(surface, triangles, colors, 8.1 + 1.6 * column)
         color: Color = GREEN if column else ORANGE
-        told = f"Transition {transition:g}: the deformation jumps {ratio:.1f} times as much at the border as inside"
-        lines.append((f"Transition {transition:g}", bent, color))
+        told = f"Soft Border {transition:g}: the deformation jumps {ratio:.1f} times as much at the border as inside"
+        lines.append((f"Soft Border {transition:g}", bent, color))
         write(f"jump x {ratio:.1f}", 8.1 + 1.6 * column, 3.35, color, 0.22)
         print(told)
     title = "How much the bar is bent along its length, degrees a metre"

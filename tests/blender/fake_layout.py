@@ -18,7 +18,10 @@ class Layout:
         self.labels: list[str] = parent.labels if parent else []
         self.operators: list[str] = parent.operators if parent else []
         self.properties: list[str] = parent.properties if parent else []
+        self.alarming: list[str] = parent.alarming if parent else []  # labels in the colour of what is wrong
+        self.drawn: list[str] = parent.drawn if parent else []  # all of them in their order, empty labels too
         self.enabled = self.active = True
+        self.alert = False
 
     def _part(self, *_: Any, **__: Any) -> Layout:
         return Layout(self)
@@ -27,14 +30,17 @@ class Layout:
 
     def label(self, *, text: str = "", icon: str = "NONE") -> None:
         check_icon(icon)
+        self.drawn.append(text)
         if text:
             self.labels.append(text)
+            self.alarming += [text] if self.alert else []
 
     def operator(self, name: str, *, icon: str = "NONE", **_: Any) -> Operator:
         check_icon(icon)
         module, function = name.split(".")
         getattr(getattr(bpy.ops, module), function).get_rna_type()  # raises where there is no such operator
         self.operators.append(name)
+        self.drawn.append(name)
         return Operator()
 
     def prop(self, data: Any, name: str, **_: Any) -> None:
@@ -42,6 +48,7 @@ class Layout:
             assert name in data.bl_rna.properties, name
             getattr(data, name)
         self.properties.append(name)
+        self.drawn.append(name)
 
     def prop_search(self, data: Any, name: str, *_: Any, **__: Any) -> None:
         self.prop(data, name)
@@ -49,6 +56,7 @@ class Layout:
     def progress(self, *, factor: float, text: str) -> None:
         assert 0.0 <= factor <= 1.0
         self.labels.append(text)
+        self.drawn.append(text)
 
     def popover(self, *, panel: str, icon: str = "NONE", text: str = "") -> None:
         check_icon(icon)

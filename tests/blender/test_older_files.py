@@ -15,6 +15,7 @@ from sinew import setups
 from sinew.core.bake.store import Store
 from sinew.core.methods.enrich import METHOD
 from sinew.scene import setup
+from sinew.scene.steps import finished
 
 OLD = Path(__file__).resolve().parents[1] / "data" / "schema_3"
 
@@ -78,6 +79,7 @@ def test_it_is_rebalanced_without_a_new_bake(blend: Path) -> None:
     entry.settings["follow_after"] = 1.0
     setup.save_of(arm(), entry, bpy.context.scene)
     work = setups.ObjectRemake("Arm", setups.Target(blend))
+    finished(work.look())
     outcome = work.run()
     work.attach(outcome)
     assert folder_of(blend).name == outcome.id != old.name

@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 import scenes
 from inside import shown, shown_at
-from sinew.scene import stack
+from sinew.scene import compat, stack
 from sinew.scene.errors import SceneError
 from sinew.scene.groups import write_group
 from sinew.scene.objects import find_object
 from sinew.scene.sampler import AMOUNT, Sampler
+from sinew.scene.steps import finished
 
 
 @pytest.fixture(autouse=True)
@@ -415,3 +416,24 @@ def test_a_frame_on_which_something_else_hides_the_object_is_refused() -> None:
         assert len(sampled(ob, missing=[7])) == 19
     finally:
         bpy.app.handlers.frame_change_pre.remove(hide)
+
+
+def test_groups_read_through_nodes_are_those_read_vertex_by_vertex(monkeypatch: pytest.MonkeyPatch) -> None:
+    ob = scenes.build_two_bone_arm()
+    for number in range(20):  # more than fit into a step
+        ob.vertex_groups.new(name=f"Part {number}").add(list(range(number, 200, 7)), number / 19, "REPLACE")
+    mixed = ob.modifiers.new("Edit", "VERTEX_WEIGHT_EDIT")
+    mixed.vertex_group, mixed.use_add, mixed.default_weight, mixed.add_threshold = "Part 3", True, 0.3, 0.0
+    smooth = ob.modifiers.new("Subdivision", "SUBSURF")
+    smooth.levels = smooth.render_levels = 1
+    for name in ("Subdivision", "Edit"):
+        compat.move_modifier(ob, ob.modifiers[name], 0)
+    names = [*ob.vertex_groups.keys(), "Part 5", "None of them"]
+    before = len(bpy.data.node_groups), len(bpy.data.objects)
+    with Sampler(ob) as sampler:
+        by_nodes = finished(sampler.groups_in_steps(names))
+        monkeypatch.setattr(compat, "NODES_READ_GROUPS", False)
+        by_vertices = finished(sampler.groups_in_steps(names))
+    assert np.array_equal(by_nodes, by_vertices) and len(by_nodes) > 3 * len(ob.data.vertices)
+    assert by_nodes[:, names.index("Part 3")].min() > 0.0 and not by_nodes[:, -1].any()
+    assert (len(bpy.data.node_groups), len(bpy.data.objects)) == before

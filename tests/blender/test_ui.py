@@ -17,7 +17,7 @@ from sinew import setups
 from sinew.core.bake import folders
 from sinew.core.base import installed
 from sinew.core.methods.enrich.settings import Settings
-from sinew.scene import setup
+from sinew.scene import fingerprint, setup
 from sinew.ui import job_operator
 from sinew.ui.setup import bake, state
 
@@ -249,7 +249,7 @@ def test_amount_can_be_keyframed(arm: Any) -> None:
         arm.keyframe_insert('["sinew_amount"]', frame=frame)
     assert bpy.ops.sinew.bake() == {"FINISHED"}
     added = []
-    for frame in (2, FRAMES):
+    for frame in (3, FRAMES):
         bpy.ops.sinew.show(result=True)
         result = shown_at(arm, frame)
         bpy.ops.sinew.show(result=False)
@@ -265,6 +265,21 @@ def test_a_follow_group_is_made_and_followed(arm: Any) -> None:
     assert arm.mode == "WEIGHT_PAINT" and arm.vertex_groups.active.name == item().follow_group
     assert bpy.ops.sinew.bake() == {"FINISHED"}
     bpy.ops.object.mode_set(mode="OBJECT")
+
+
+def test_what_was_painted_is_never_written_over(arm: Any) -> None:
+    bpy.ops.sinew.make_follow_group()
+    made = item().follow_group
+    bpy.ops.sinew.make_follow_group()
+    assert item().follow_group == made and sum("Sinew" in group.name for group in arm.vertex_groups) == 1
+    arm.vertex_groups[made].add([0, 5], 0.37, "REPLACE")
+    painted = fingerprint.exact_weights(arm, made)
+    for _ in range(2):  # the second time the new one is found again
+        bpy.ops.sinew.make_follow_group()
+        assert item().follow_group == f"{made}.001" and fingerprint.exact_weights(arm, made) == painted
+    arm.vertex_groups[f"{made}.001"].remove([3])  # one that has fewer vertices is painted too
+    bpy.ops.sinew.make_follow_group()
+    assert item().follow_group == f"{made}.002"
 
 
 def test_after_sampling_the_scene_is_free_and_the_result_arrives(arm: Any) -> None:

@@ -9,12 +9,13 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
+from fake_layout import draw
 from inside import load, save, shown_at
-from panel_use import FRAMES, item
+from panel_use import FRAMES, item, state_now
 from sinew import setups
 from sinew.scene import playback, setup
-from sinew.scene.sampler import Sampler
-from sinew.ui.setup import live, properties, state
+from sinew.scene.sampler import AMOUNT, AMOUNT_PATH, Sampler
+from sinew.ui.setup import live, panel, properties, state
 
 
 @pytest.fixture
@@ -178,3 +179,43 @@ def test_what_needs_a_new_simulation_says_so(arm: Any) -> None:
     assert not setups.is_remake_enough(arm, bpy.context.scene, state.target())
     with pytest.raises(RuntimeError, match=r"press Bake|poll"):
         bpy.ops.sinew.apply_after()
+
+
+@pytest.mark.parametrize("samples", ["1", "2"])
+def test_a_keyed_amount_needs_no_new_bake(arm: Any, monkeypatch: pytest.MonkeyPatch, samples: str) -> None:
+    item().samples, item().amount = samples, 0.8
+    bpy.ops.sinew.bake()
+    full = frames(arm)
+    bpy.context.scene.frame_set(1)
+    assert bpy.ops.sinew.animate_amount() == {"FINISHED"}
+    assert item().amount == 1.0 and arm[AMOUNT] == pytest.approx(0.8)
+    arm[AMOUNT] = 0.0
+    arm.keyframe_insert(AMOUNT_PATH, frame=FRAMES)
+    assert "nothing simulated" in state_now().text
+
+    def refuse(*_: Any) -> Any:
+        raise AssertionError("the timeline is not played")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Sampler, "frames", refuse)
+        assert bpy.ops.sinew.bake() == {"FINISHED"}
+    assert state_now().kind == state.BAKED and entry().fingerprint["amount"]
+    given = inputs(arm)
+    assert np.abs(shown_at(arm, 1) - full[0]).max() < 1e-6
+    assert np.abs(shown_at(arm, FRAMES) - given[-1]).max() < 1e-6 < np.abs(full[-1] - given[-1]).max()
+    # What is there is what a look at every frame would have made.
+    assert setups.check_object(entry(), state.target()) is None
+    item().amount = 0.5  # a preset may, over the keys
+    assert draw(panel.SINEW_PT_setup).properties[2:4] == ['["sinew_amount"]', "amount"]
+
+
+def test_a_driven_amount_is_looked_at_frame_by_frame(arm: Any) -> None:
+    bpy.ops.sinew.bake()
+    arm[AMOUNT] = 1.0
+    arm.driver_add(AMOUNT_PATH).driver.expression = "0 if frame > 5 else 1"
+    assert "Amount" in state_now().text
+    assert not setups.is_remake_enough(arm, bpy.context.scene, state.target())
+    bpy.ops.sinew.bake()
+    assert state_now().kind == state.BAKED
+    difference = np.abs(frames(arm) - inputs(arm)).max(axis=(1, 2))
+    assert difference[5:].max() < 1e-6 < difference[4]

@@ -112,7 +112,7 @@ def test_an_unticked_passenger_stays_out_and_loses_its_modifier(dressed: Any, tm
     rows = item().passengers_list
     assert [row.object.name for row in rows] == ["Beads", "Sleeve"]
     rows[1].use = False
-    assert state_now().kind == state.STALE and "passenger" in state_now().text
+    assert state_now().kind == state.STALE and "attached mesh" in state_now().text
     assert bpy.ops.sinew.bake() == {"FINISHED"}
     assert "Sinew" not in bpy.data.objects["Sleeve"].modifiers and "Sinew" in bpy.data.objects["Beads"].modifiers
     item().passengers_list[0].mode = "SOFT"
@@ -168,7 +168,7 @@ def test_the_command_bakes_and_checks_passengers(dressed: Any, tmp_path: Path) -
     assert entry is not None and setups.check_object(entry, setups.Target(blend)) is None
     bpy.data.objects["Sleeve"].data.vertices[0].co.z += 0.1
     problem = setups.check_object(entry, setups.Target(blend))
-    assert problem is not None and "passenger" in problem
+    assert problem is not None and "attached mesh" in problem
 
 
 def test_a_renamed_passenger_is_still_the_same(dressed: Any) -> None:

@@ -30,6 +30,7 @@ Steps = Generator[float, None, None]
 PAUSE = 0.06  # seconds in which Blender answers an event
 ROW = 16  # pixels: less than the height of a button
 COLUMNS = (0.72, 0.25, 0.5, 0.93)  # of the region's width: fields first, then buttons in rows of two or three
+FIELD = 0.6  # of the region's width: the middle of a field, also of one with a button beside it
 EMPTY = "nothing is under the mouse"
 
 
@@ -176,7 +177,7 @@ class Window:
             field = self.under_mouse("PROPERTIES")
             # Into the middle of the field: at its ends are arrows, which Return would press.
             region = self.region("PROPERTIES")
-            yield from self.move(region.x + COLUMNS[0] * region.width, self.mouse[1])
+            yield from self.move(region.x + FIELD * region.width, self.mouse[1])
             yield from self.key("RET")
             yield 0.15 + 0.3 * attempt
             yield from self.key("A", ctrl=True)

@@ -45,6 +45,11 @@ def job() -> Any:
     return module("ui.job_operator")
 
 
+def baked_now() -> str:
+    """Id of the bake that is played."""
+    return module("scene.setup").find_of(calf(), bpy.context.scene).bake
+
+
 def modifiers() -> list[str]:
     return [modifier.type for modifier in calf().modifiers]
 
@@ -149,6 +154,28 @@ def add(w: Window) -> Steps:
     yield from w.picture("added")
 
 
+def rig_and_search(w: Window) -> Steps:
+    """With the rig selected its meshes are offered, and F3 finds the menu."""
+    rig = calf().modifiers[0].object
+    bpy.context.view_layer.objects.active = rig
+    yield 0.5
+    yield from w.picture("rig")
+    yield from w.click("sinew.select")
+    assert bpy.context.view_layer.objects.active == calf() and calf().select_get()
+    region = w.region("VIEW_3D")
+    yield from w.move(region.x + region.width / 2, region.y + region.height / 2)
+    bpy.ops.ed.undo_push(message="Before the search")
+    yield from w.key("F3")
+    yield 0.5
+    yield from w.type_text("sinew remove")
+    yield 0.8
+    yield from w.picture("search")
+    yield from w.key("RET")
+    yield from w.wait_until(lambda: not len(bpy.context.scene.sinew.setups), 5, "F3 finds Sinew > Remove")
+    yield from undo(w)
+    yield from w.wait_until(lambda: len(bpy.context.scene.sinew.setups) == 1, 5, "the setup is back")
+
+
 def escape(w: Window) -> Steps:
     """Esc while frames are sampled: all is as it was."""
     bpy.context.scene.frame_set(86)
@@ -163,7 +190,7 @@ def escape(w: Window) -> Steps:
 
 
 def cancel_and_resume(w: Window) -> Steps:
-    yield from w.set_number(".resolution", "24")  # slow enough to be stopped
+    yield from w.click(".zero_resolution")  # 24, slow enough to be stopped
     assert item().resolution == 24
     yield from bake(w)
     yield from w.wait_until(lambda: not job().running.sampling, 60, "sampling ends")
@@ -241,9 +268,17 @@ def paint(w: Window) -> Steps:
     old = shown(92)
     yield from w.set_number(".resolution", "12")
     assert item().resolution == 12
+    before_bake = baked_now()
     yield from bake(w)
     yield from baked(w)
     assert state().kind == "BAKED" and np.abs(shown(92) - old).max() > 1e-4
+    after = baked_now()
+    yield from undo(w)
+    yield from w.wait_until(lambda: baked_now() == before_bake, 5, "one undo brings the last bake back")
+    assert item().resolution == 12, "the step before is another"
+    yield from redo(w)
+    yield from w.wait_until(lambda: baked_now() == after, 5, "and one redo the new one")
+    assert state().kind == "BAKED"
 
 
 def tune(w: Window) -> Steps:
@@ -301,7 +336,8 @@ def quit_while_baking(w: Window) -> Steps:
 
 
 def story(w: Window) -> Steps:
-    chapters = (install, open_file, add, presets, escape, cancel_and_resume, play, switch, paint, tune, delete_bake)
+    chapters = (install, open_file, add, rig_and_search, presets, escape, cancel_and_resume, play, switch, paint, tune)
+    chapters = (*chapters, delete_bake)
     for chapter in (*chapters, quit_while_baking):
         start = time.monotonic()
         yield from chapter(w)

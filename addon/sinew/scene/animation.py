@@ -4,7 +4,7 @@ them still."""
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -46,27 +46,58 @@ def animated(owner: Any) -> frozenset[str]:
     return frozenset(curve.data_path for curve in _curves(owner))
 
 
-def described(data: Any, own: str = "") -> Iterator[Any]:
-    """All of an owner's `animation_data` but its visibility and drivers whose paths begin with `own`, "" without such.
-    """
+def described(data: Any, own: str = "", apart: str = "") -> Iterator[Any]:
+    """All of an owner's `animation_data` but its visibility, drivers whose paths begin with `own`, and what acts on the
+    path `apart`; "" without such."""
+    left_out = (*_VISIBILITY, apart)
     for track in data.nla_tracks:
         for strip in track.strips:
             yield strip.mute or track.mute, strip.frame_start, strip.frame_end, strip.blend_type, strip.extrapolation
             yield strip.scale, strip.repeat, strip.use_animated_influence or round(strip.influence, 6)
     for driver in data.drivers:
-        if driver.data_path not in _VISIBILITY and not (own and driver.data_path.startswith(own)):
+        if driver.data_path not in left_out and not (own and driver.data_path.startswith(own)):
             yield driver.data_path, driver.driver.expression
     for action in _actions(data):
         for curve in compat.action_curves(action):
-            if curve.data_path not in _VISIBILITY:
-                yield curve.data_path, curve.array_index, curve.mute, curve.extrapolation
-                yield from _curve(curve)
+            if curve.data_path not in left_out:
+                yield from _described(curve)
+
+
+def described_path(owner: Any, path: str) -> Iterator[Any]:
+    """The curves and drivers that act on one path of an owner."""
+    data = owner.animation_data
+    for driver in data.drivers if data is not None else ():
+        if driver.data_path == path:
+            yield driver.driver.expression
+    for action in _actions(data) if data is not None else ():
+        for curve in compat.action_curves(action):
+            if curve.data_path == path:
+                yield from _described(curve)
+
+
+def values(owner: Any, path: str, unmoved: float, frames: Sequence[float]) -> list[float] | None:
+    """What a number of an owner is on some frames, without going there; `unmoved` where no curve moves it. None where
+    only going there tells: by a driver, or by strips of the NLA editor."""
+    if path not in animated(owner):
+        return [unmoved for _ in frames]
+    data = owner.animation_data
+    if any(driver.data_path == path for driver in data.drivers) or (data.use_nla and len(data.nla_tracks)):
+        return None
+    curves = [curve for curve in compat.acting_curves(data) if curve.data_path == path]
+    if len(curves) != 1 or curves[0].mute:
+        return [unmoved for _ in frames] if not curves else None
+    return [curves[0].evaluate(frame) for frame in frames]
 
 
 def _actions(data: Any) -> list[Any]:
     actions = [data.action] if data.action is not None else []
     actions += [strip.action for track in data.nla_tracks for strip in track.strips if strip.action is not None]
     return actions
+
+
+def _described(curve: Any) -> Iterator[Any]:
+    yield curve.data_path, curve.array_index, curve.mute, curve.extrapolation
+    yield from _curve(curve)
 
 
 def _curve(curve: Any) -> Iterator[Any]:

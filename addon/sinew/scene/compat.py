@@ -12,6 +12,8 @@ import numpy.typing as npt
 RELEASE = ".".join(map(str, bpy.app.version[:2]))
 # Whether handlers that run before a file is saved are told its path.
 SAVING_TELLS_THE_PATH = bpy.app.version >= (4, 0, 0)
+# Whether nodes hand vertex groups over quickly.
+NODES_READ_GROUPS = bpy.app.version >= (4, 0, 0)
 
 # Whether this is a Blender of its own, and not a module of some Python.
 IS_APPLICATION = bool(bpy.app.binary_path)
@@ -54,6 +56,20 @@ def action_curves(action: Any) -> Iterator[Any]:
                     yield from bag.fcurves
     elif hasattr(action, "fcurves"):
         yield from action.fcurves
+
+
+def acting_curves(data: Any) -> Iterator[Any]:
+    """The curves of an owner's action that move this owner: others may have slots in the same action."""
+    if data.action is None:
+        return
+    if getattr(data.action, "layers", None):  # 4.4 and later
+        for layer in data.action.layers:
+            for strip in layer.strips:
+                for bag in strip.channelbags:
+                    if bag.slot_handle == data.action_slot_handle:
+                        yield from bag.fcurves
+    else:
+        yield from action_curves(data.action)
 
 
 def draw_progress(layout: Any, factor: float, text: str) -> None:

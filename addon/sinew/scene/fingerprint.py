@@ -15,6 +15,7 @@ import bpy
 import numpy as np
 
 from . import animation, attributes, compat, fields, node_tree, stack
+from .sampler import AMOUNT, AMOUNT_PATH
 
 # What each part says when it differs.
 REASONS = {
@@ -27,9 +28,11 @@ REASONS = {
     "animation": "The animation has changed",
     "weights": "The follow weights have changed",
     "painted": "A painted region has changed",
-    "passengers": "A passenger has changed",
+    "passengers": "An attached mesh has changed",
     "after": "The weights of After the Bake have changed",
+    "amount": "The keys of Amount have changed",
 }
+OF_RESULT = ("after", "amount")  # what needs no new simulation
 _WEIGHED_VERTICES = 20_000  # above, reading all weights would be felt
 _SKINNED_VERTICES = 5_000
 _MOST_OWNERS, _MOST_POINTS = 100, 10_000
@@ -67,6 +70,7 @@ def take(
         "weights": _hash(follow, _weights(ob, [follow], unpainted=unpainted)),
         "passengers": _hash(*(part for passenger, mode in carried for part in _passenger(passenger, mode))),
         "after": _hash(after, _weights(ob, [after])),
+        "amount": take_amount(ob),
         "painted": _hash(*painted, *(_weights(ob, [group]) for group in painted), *_inside(*inside)),
     }
 
@@ -96,6 +100,12 @@ def exact_weights(ob: Any, name: str) -> str:
 def take_weights(ob: Any, group: str, unpainted: float = 0.0) -> str:
     """A hash of the weights of a vertex group; of large meshes of a part of them."""
     return _hash(group, _weights(ob, [group], unpainted=unpainted))
+
+
+def take_amount(ob: Any) -> str:
+    """A hash of how much of the motion is used on which frame, as the object has it."""
+    moved = list(animation.described_path(ob, AMOUNT_PATH))
+    return _hash(*moved) if moved else _hash(ob.get(AMOUNT, 1.0))
 
 
 def changed(before: dict[str, str], now: dict[str, str]) -> list[str]:
@@ -186,7 +196,8 @@ def _animation(ob: Any) -> Iterator[Any]:
             yield _rounded(owner.matrix_basis)
         if data is not None:
             own = stack.own_modifier(owner) if hasattr(owner, "modifiers") else None
-            yield from animation.described(data, f'modifiers["{own.name}"].' if own is not None else "")
+            own_drivers = f'modifiers["{own.name}"].' if own is not None else ""
+            yield from animation.described(data, own_drivers, AMOUNT_PATH)
         if getattr(owner, "pose", None) is not None:
             yield from _rig(owner, keyed)
         if owner != ob and hasattr(owner, "data"):

@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
-from . import attributes, stack
+from . import attributes, compat, node_weights, stack
 from .errors import SceneError
 from .objects import sharers
 from .steps import Steps, finished
@@ -18,6 +18,7 @@ from .subject import Subject, evaluated_mesh
 Floats = npt.NDArray[np.float64]
 
 _VERTICES_A_STEP = 5_000
+_GROUPS_A_STEP = 16
 
 
 def refuse_group(ob: Any, name: str) -> None:
@@ -40,15 +41,32 @@ def rest_weights(subject: Subject, names: list[str], unpainted: float = 0.0) -> 
             columns.setdefault(groups[name].index, []).append(i)
     with subject.undeformed_copy() as copy:
         weights = np.zeros((len(evaluated_mesh(copy).vertices), len(names)), dtype=np.float32)
-        weights[:, -1:] = unpainted
-        for begin in range(0, len(weights) if columns else 0, _VERTICES_A_STEP):
-            # What Blender evaluated may be gone after a step, so it is asked for again.
-            for vertex in evaluated_mesh(copy).vertices[begin : begin + _VERTICES_A_STEP]:
-                for element in vertex.groups:
-                    for column in columns.get(element.group, ()):
-                        weights[vertex.index, column] = element.weight
-            yield
+        if compat.NODES_READ_GROUPS and unpainted == 0.0:  # they cannot tell 0 from not being in a group
+            yield from _read_by_nodes(copy, columns, weights)
+        elif columns:
+            weights[:, -1:] = unpainted
+            yield from _read_by_vertices(copy, columns, weights)
     return weights
+
+
+def _read_by_nodes(copy: Any, columns: dict[int, list[int]], weights: npt.NDArray[np.float32]) -> Steps[None]:
+    groups = list(columns)
+    for begin in range(0, len(groups), _GROUPS_A_STEP):
+        now = groups[begin : begin + _GROUPS_A_STEP]
+        read = node_weights.read(copy, [copy.vertex_groups[group].name for group in now])
+        for group, column in zip(now, read.T, strict=True):
+            weights[:, columns[group]] = column[:, None]
+        yield
+
+
+def _read_by_vertices(copy: Any, columns: dict[int, list[int]], weights: npt.NDArray[np.float32]) -> Steps[None]:
+    for begin in range(0, len(weights), _VERTICES_A_STEP):
+        # What Blender evaluated may be gone after a step, so it is asked for again.
+        for vertex in evaluated_mesh(copy).vertices[begin : begin + _VERTICES_A_STEP]:
+            for element in vertex.groups:
+                for column in columns.get(element.group, ()):
+                    weights[vertex.index, column] = element.weight
+        yield
 
 
 def group_now(ob: Any, name: str, unpainted: float = 0.0) -> Steps[Floats]:

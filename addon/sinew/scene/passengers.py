@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from . import stack
@@ -56,3 +57,9 @@ def is_rigid(ob: Any, bones: set[str]) -> bool:
         if len(held) > 1:
             return False
     return len(held) == 1
+
+
+def bodies(rig: Any, scene: Any) -> list[Any]:
+    """The meshes that an armature moves, the largest first: it is likely to be the body."""
+    found = [ob for ob in scene.objects if ob.type == "MESH" and rig in stack.armatures(ob)]
+    return sorted(found, key=lambda ob: (-math.prod(ob.dimensions), ob.name))

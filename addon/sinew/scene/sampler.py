@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import difflib
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +13,7 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
-from . import compat, groups, stack
+from . import animation, compat, groups, stack
 from .bones import Bone, deform_bones
 from .errors import SceneError
 from .steps import Steps, finished
@@ -23,6 +23,7 @@ Floats = npt.NDArray[np.float64]
 
 # Custom properties of an object, 0..2: how much of the simulated motion is used; what multiplies the follow weights.
 AMOUNT = "sinew_amount"
+AMOUNT_PATH = f'["{AMOUNT}"]'
 FOLLOW = "sinew_follow"
 
 
@@ -240,10 +241,20 @@ class Sampler:
 
     def _factor(self, name: str) -> float:
         """A custom property of the object now, which may be keyframed or driven; 1 without one."""
-        value = self.ob.evaluated_get(bpy.context.evaluated_depsgraph_get()).get(name, 1.0)
-        if not isinstance(value, (int, float)) or not np.isfinite(value):
-            raise SceneError(f'The custom property "{name}" of "{self.ob.name}" must be a number from 0 to 2.')
-        return min(max(float(value), 0.0), 2.0)
+        evaluated = self.ob.evaluated_get(bpy.context.evaluated_depsgraph_get())
+        return _checked_factor(self.ob, name, evaluated.get(name, 1.0))
+
+
+def amounts_on(ob: Any, frames: Sequence[float]) -> list[float] | None:
+    """The amount that an object has on some frames, without going there; None where only that would tell it."""
+    found = animation.values(ob, AMOUNT_PATH, ob.get(AMOUNT, 1.0), frames)
+    return None if found is None else [_checked_factor(ob, AMOUNT, value) for value in found]
+
+
+def _checked_factor(ob: Any, name: str, value: Any) -> float:
+    if not isinstance(value, (int, float)) or not np.isfinite(value):
+        raise SceneError(f'The custom property "{name}" of "{ob.name}" must be a number from 0 to 2.')
+    return min(max(float(value), 0.0), 2.0)
 
 
 def safe_now(ob: Any, shape_key: str) -> Floats | None:

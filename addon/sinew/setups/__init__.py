@@ -11,8 +11,8 @@ from .enrich.body import (
     look_at,
     look_in_steps,
     make_after_group,
-    make_follow_group,
     unpainted,
+    write_automatic,
     write_spread,
 )
 from .enrich.reading import READING as _ENRICH
@@ -55,7 +55,6 @@ __all__ = [
     "look_at",
     "look_in_steps",
     "make_after_group",
-    "make_follow_group",
     "marks_of",
     "new_setup",
     "objects_of",
@@ -68,5 +67,6 @@ __all__ = [
     "try_object",
     "unpainted",
     "why_not_remake",
+    "write_automatic",
     "write_spread",
 ]

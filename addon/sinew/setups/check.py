@@ -67,12 +67,13 @@ def _check_store(ob: Any, entry: setup.Setup, target: Target, store: Store) -> s
         if shot.identity() != manifest.identity:
             return f'The mesh, the follow weights or the settings of "{ob.name}" have changed: bake again.'
         if folders.entries(shot) != manifest.passengers:
-            return f'The passengers of "{ob.name}" have changed: bake again.'
+            return f'The attached meshes of "{ob.name}" have changed: bake again.'
         changed = baking.check_inputs(store, shot, samples_of(sampler, read.outer))
     if changed is None:
         return None
     frame = shot.first_frame + changed[0] / settings.samples
     if changed[1] == "data":
         return f'The bake of "{ob.name}" is damaged at frame {frame:g}: bake again.'
-    what = "The animation" if changed[1] == "animation" else "Amount, Max Offset, Follow After, Detail or a passenger"
+    shown = "Amount, Max Offset, Back to Animation, Detail or an attached mesh"
+    what = "The animation" if changed[1] == "animation" else shown
     return f'{what} of "{ob.name}" changed at frame {frame:g}: bake again.'

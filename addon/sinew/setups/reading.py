@@ -56,6 +56,11 @@ def _read_nothing(sampler: Sampler, rest: Rest, settings: Any, make_group: bool)
     return Read(np.zeros(len(rest.positions)))
 
 
+def _nowhere(ob: Any, settings: Any) -> Steps[Any | None]:
+    yield
+    return None
+
+
 @dataclass(frozen=True)
 class Reading:
     """Each is given an object of the scene and the settings; `read` a sampler and the rest shape."""
@@ -64,7 +69,7 @@ class Reading:
     check: Callable[[Any, Any], None] = lambda ob, settings: None  # raises where something chosen is not there
     makes_group: Callable[[Any, Any], bool] = lambda ob, settings: False
     marks: Callable[[Any, Any], Mapping[str, Any]] = lambda ob, settings: {}  # for scene/fingerprint.take
-    after: Callable[[Any, Any], Any | None] = lambda ob, settings: None  # (t,) where a result is drawn back
+    after: Callable[[Any, Any], Steps[Any | None]] = _nowhere  # (t,) where a result is drawn back
 
 
 _readings: dict[str, Reading] = {}

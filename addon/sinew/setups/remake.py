@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from ..core.bake import folders, remake
 from ..core.bake import run as baking
+from ..core.bake.manifest import Manifest
 from ..core.bake.method import find
 from ..core.base.errors import BadInput
 from ..core.base.settings import CAGE, RESULT, SIMULATION
 from ..scene import fingerprint, playback, setup
 from ..scene.objects import find_object
+from ..scene.sampler import amounts_on
+from ..scene.steps import Steps
 from .marks import marks_of
 from .play import objects_of
 from .reading import reading_of
@@ -30,8 +34,23 @@ def why_not_remake(ob: Any, scene: Any, target: Target) -> str:
     if {CAGE, SIMULATION} & {one.belongs for one in settings.differing(manifest.settings)}:
         return "Other settings have changed too: press Bake"
     marks = marks_of(ob, scene, entry.method, settings)
-    found = fingerprint.changed({**entry.fingerprint, "after": marks["after"]}, marks)
+    found = fingerprint.changed({**entry.fingerprint, **{name: marks[name] for name in fingerprint.OF_RESULT}}, marks)
+    if not found and is_amount_changed(entry, marks) and _amounts(ob, manifest, settings) is None:
+        found = ["Amount is driven, or frames are missing"]
     return f"{found[0]}: press Bake" if found else ""
+
+
+def is_amount_changed(entry: setup.Setup, marks: Mapping[str, str]) -> bool:
+    return entry.fingerprint.get("amount", marks["amount"]) != marks["amount"]
+
+
+def _amounts(ob: Any, manifest: Manifest, settings: Any) -> list[float] | None:
+    """Of each sample of a bake, as they are keyed now; None where a look at the frames is needed."""
+    if settings.missing_frames:  # between those around them there is more to it than their keys
+        return None
+    samples = manifest.samples_per_frame
+    with sentences():
+        return amounts_on(ob, [manifest.first_frame + index / samples for index in range(manifest.samples)])
 
 
 def is_remake_enough(ob: Any, scene: Any, target: Target) -> bool:
@@ -46,7 +65,9 @@ def is_remake_enough(ob: Any, scene: Any, target: Target) -> bool:
     settings = method.settings().replace(entry.settings)
     changed = any(one.belongs == RESULT for one in settings.differing(manifest.settings))
     group = _after_group(ob, entry.method, settings)
-    return changed or bool(group) and entry.fingerprint.get("after") != fingerprint.take_weights(ob, group)
+    if changed or is_amount_changed(entry, {"amount": fingerprint.take_amount(ob)}):
+        return True
+    return bool(group) and entry.fingerprint.get("after") != fingerprint.take_weights(ob, group)
 
 
 def _after_group(ob: Any, method: str, settings: Any) -> str:
@@ -54,7 +75,7 @@ def _after_group(ob: Any, method: str, settings: Any) -> str:
 
 
 class ObjectRemake:
-    """The bake of one object, shown otherwise. It holds names and ids only."""
+    """The bake of one object, shown otherwise: looked at in steps, then run. It holds names and ids only."""
 
     def __init__(self, name: str, target: Target) -> None:
         with sentences():
@@ -66,12 +87,27 @@ class ObjectRemake:
         assert entry is not None
         self.setup_id, self.bake, self.root = entry.id, entry.bake, target.root
         self.settings = find(entry.method).settings().replace(entry.settings)
-        self.after = reading_of(entry.method).after(ob, self.settings)
-        self._mark = fingerprint.take_weights(ob, _after_group(ob, entry.method, self.settings))
+        self._name, self._method = name, entry.method
+        self.after: Any | None = None
+        self.amounts: list[float] | None = None
+        self._marks: dict[str, str] = {}
+
+    def look(self) -> Steps[None]:
+        """At what the scene says about the results, in short steps."""
+        yield
+        ob = find_object(self._name)
+        weights = fingerprint.take_weights(ob, _after_group(ob, self._method, self.settings))
+        self._marks = {"after": weights, "amount": fingerprint.take_amount(ob)}
+        manifest = folders.read_manifest(self.root, self.bake)
+        self.amounts = _amounts(ob, manifest, self.settings) if manifest is not None else None
+        yield
+        self.after = yield from reading_of(self._method).after(ob, self.settings)
 
     def run(self, progress: baking.Progress | None = None) -> baking.Outcome:
         """Needs no scene, so it may run in a thread."""
-        return remake.remake(self.root, self.bake, self.settings, self.after, progress=progress)
+        return remake.remake(
+            self.root, self.bake, self.settings, self.after, amounts=self.amounts, progress=progress
+        )
 
     def is_welcome(self) -> str:
         """Why the result can no longer be used, or ""."""
@@ -92,5 +128,5 @@ class ObjectRemake:
             if path is not None:
                 playback.play_file(playing, Path(outcome.folder) / path.name)
         entry.bake = outcome.id
-        entry.fingerprint = {**entry.fingerprint, "after": self._mark}
+        entry.fingerprint = {**entry.fingerprint, **self._marks}
         setup.save_of(ob, entry, scene)

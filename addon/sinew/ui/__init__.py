@@ -6,14 +6,14 @@ import atexit
 
 from ..scene import compat
 from . import background, job_operator
-from .enrich import after, cage, overlay, spread, trial
+from .enrich import after, cage, follow_group, overlay, spread, trial
 from .enrich import panel as flesh
-from .setup import bake, live, operators, panel, passengers, presets, properties, saving, sidebar
+from .setup import bake, live, menu, operators, panel, parts, passengers, presets, properties, saving, sidebar
 
 # In this order, and unregistered in the opposite one.
 _PARTS = (
-    *(properties, operators, live, after, bake, cage, trial, spread, overlay, presets, panel),
-    *(flesh, passengers, sidebar, saving, job_operator, background),
+    *(properties, parts, operators, follow_group, live, after, bake, cage, trial, spread, overlay, presets, panel),
+    *(flesh, passengers, sidebar, menu, saving, job_operator, background),
 )
 _is_registered = False
 

@@ -25,6 +25,7 @@ _TICK = 0.01  # seconds between two steps of sampling
 _BUDGET = 0.05  # seconds of a tick after which no further step is begun
 _WATCH = 0.25  # seconds between two looks at the thread
 _PATIENCE = 60.0  # seconds to wait for a thread that was told to stop
+COUNTED_STAGES = ("Baking", "Comparing", "Showing")  # of a job, which goes over samples then
 
 
 class _Running:
@@ -54,9 +55,10 @@ def progress() -> tuple[float, str]:
     if work.job is None:
         return work.sampled / work.total, "Preparing"
     if running.sampling:
-        return work.sampled / max(1, work.total), f"Sampling {work.sampled} / {work.total}"
+        return work.sampled / max(1, work.total), f"Sampling: {work.count(work.sampled, work.total)}"
     stage, done, total, left = work.job.progress
-    text = f"{stage} {done} / {total}" if work.title else f"{stage} {100 * done // max(1, total)} %"
+    counted = stage in COUNTED_STAGES
+    text = f"{stage}: {work.count(done, total)}" if counted else f"{stage} {100 * done // max(1, total)} %"
     if left >= 0:
         minutes, seconds = divmod(round(left), 60)
         text += f", {minutes} min {seconds:02d} s left" if minutes else f", {seconds} s left"
@@ -112,7 +114,7 @@ class JobOperator:
         self._leave(context)
         running.sampling = False
         bpy.app.timers.register(watch, first_interval=_WATCH)
-        return {"FINISHED"}
+        return {"CANCELLED"}  # finished would be an undo step of its own: there is one, when the result has come
 
     def execute(self: Any, context: Any) -> Any:
         work = self._begin(context)

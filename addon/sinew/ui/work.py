@@ -26,6 +26,10 @@ class Work:
         found = setup.find_by_id(self.setup_id)
         return found[1].name if found is not None else self._name
 
+    def count(self, done: int, total: int) -> str:
+        """How far it is, for the panel, of so many pieces of sampling or of the thread's work."""
+        return f"{done} of {total}"
+
     def step(self) -> bool:
         """One short piece of the sampling. False when it is over; the scene is then as it was."""
         return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import shutil
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from .method import find
 from .report import shown_numbers
 from .results import Results
 from .run import Outcome, Progress
-from .shot import Passenger, Shot, stored_sample
+from .shot import Passenger, Sample, Shot, stored_sample
 from .store import Store
 
 Floats = npt.NDArray[np.float64]
@@ -31,9 +32,11 @@ def remake(
     settings: Any,
     after: Floats | None = None,
     *,
+    amounts: Sequence[float] | None = None,
     progress: Progress | None = None,
 ) -> Outcome:
-    """A complete bake with other result settings. `after` (t,): where `follow_after` acts; None: everywhere.
+    """A complete bake with other result settings. `after` (t,): where `follow_after` acts; None: everywhere. `amounts`:
+    of each sample, as keyframed; None: those of the bake.
 
     KeyboardInterrupt (also from `progress`) ends in Cancelled, and nothing has changed.
     """
@@ -44,16 +47,17 @@ def remake(
             _check(old)
             shot = stored_shot(old, settings, after)
             results = results_of(old, shot)
-            if all(_is_made(old, shot, index) for index in range(shot.samples)):
+            if all(_is_made(old, shot, sample) for sample in _samples(old, amounts)):
                 return Outcome(bake_id, old.folder, old.manifest.report, True)
             store = Store.fork(root, old, settings=shot.settings.as_dict())
         results = dataclasses.replace(results, store=store, clock=clock)
-        for index in range(shot.samples):
-            mark = store.marks[index]
+        for sample in _samples(store, amounts):
+            index, mark = sample.index, store.marks[sample.index]
             if mark is None or mark.data != store.digest(index):
                 raise StoreError(f"The bake is damaged at sample {index}: bake again.")
-            if not _is_made(store, shot, index):
-                results.write(index, shot.result_key(stored_sample(store, index)), mark.numbers)
+            if not _is_made(store, shot, sample):
+                store.write("amount", index, np.full((1, 1), sample.amount))
+                results.write(index, shot.result_key(sample), mark.numbers)
             if progress:
                 progress("Showing", index + 1, shot.samples, -1.0)
         report = _report(store, shot, clock)
@@ -128,10 +132,17 @@ def _check(store: Store) -> None:
         raise StoreError("This bake does not hold its tracked and rigid parts: bake again.")
 
 
-def _is_made(store: Store, shot: Shot, index: int) -> bool:
+def _samples(store: Store, amounts: Sequence[float] | None) -> Iterator[Sample]:
+    """Those of a bake, with other amounts."""
+    for index in range(store.manifest.samples):
+        sample = stored_sample(store, index)
+        yield sample if amounts is None else dataclasses.replace(sample, amount=amounts[index])
+
+
+def _is_made(store: Store, shot: Shot, sample: Sample) -> bool:
     """Whether the result of a sample is there already."""
-    mark = store.marks[index]
-    return mark is not None and mark.result == shot.result_key(stored_sample(store, index))
+    mark = store.marks[sample.index]
+    return mark is not None and mark.result == shot.result_key(sample)
 
 
 def _report(store: Store, shot: Shot, clock: Clock) -> dict[str, Any]:

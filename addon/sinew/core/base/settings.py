@@ -48,6 +48,8 @@ class Setting:
     high: float | None
     soft: tuple[float, float] | None  # range of its slider, where that is narrower
     precision: int  # digits in the panel
+    zero: str  # what the panel calls 0 where that is no number like the others ("Auto"); "": it shows 0
+    begin: float  # what it becomes there when it is to be a number
     unit: str
     choices: Mapping[Any, str]  # with their labels; empty: any value in range
     own: str  # the tooltip of the box that gives it a value of its own, if it is optional
@@ -101,6 +103,20 @@ class Setting:
         unit = f" {self.unit}" if self.unit else ""
         return f"{self.name}={_text(self.default)}{unit}  {self.description} ({self._range()})."
 
+    @property
+    def title(self) -> str:
+        """Its label with its unit."""
+        unit = self.unit.replace("m3", "m³").replace("s2", "s²")
+        return f"{self.label} ({unit})" if unit else self.label
+
+    @property
+    def step(self) -> float:
+        """By which an arrow changes it: a twentieth of its slider, as 1, 2 or 5 times a power of ten."""
+        low, high = self.soft or (self.low or 0.0, self.high or 1.0)
+        most = (high - low) / 20.0 * 1.0001
+        power = 10.0 ** math.floor(math.log10(most))
+        return power * max(part for part in (1.0, 2.0, 5.0) if part * power <= most)
+
     def _number(self, value: Any) -> float | int:
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise self._wrong(value)
@@ -144,6 +160,8 @@ def setting(
     high: float | None = None,
     soft: tuple[float, float] | None = None,
     precision: int = 2,
+    zero: str = "",
+    begin: float = 1.0,
     unit: str = "",
     choices: Mapping[Any, str] | None = None,
     own: str = "",
@@ -153,8 +171,8 @@ def setting(
     """A field of a class of settings: see `Setting`. Without a label it is called by its name."""
     declared = {
         "description": description, "belongs": belongs, "counts": counts, "label": label, "low": low, "high": high,
-        "soft": soft, "precision": precision, "unit": unit, "choices": choices or {}, "own": own, "look": look,
-        "panel": panel,
+        "soft": soft, "precision": precision, "zero": zero, "begin": begin, "unit": unit,
+        "choices": choices or {}, "own": own, "look": look, "panel": panel,
     }  # fmt: skip
     return dataclasses.field(default=default, metadata=declared)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -42,10 +43,14 @@ class Body:
         """What its parts are called, by its bones."""
         return _bone_labels(self.rest)
 
+    def automatic(self, monitor: Any = None) -> Any:
+        """The weights (t,) without any group."""
+        return _automatic(self.rest)
+
     def follow(self, monitor: Any = None) -> Any:
         """The weights (t,), those of the group, spread if that is wanted, or automatic ones."""
         if self.weights is None:
-            return sharpened(_automatic(self.rest))
+            return sharpened(self.automatic(monitor))
         return sharpened(_spread(self.rest, self.weights, self.settings, self.inside, monitor))
 
 
@@ -70,15 +75,24 @@ def look_in_steps(name: str, values: dict[str, Any]) -> Steps[Body]:
             return Body(rest, weights, settings, spread_from_inside(rest, settings), safe)
 
 
-def make_follow_group(name: str, values: dict[str, Any]) -> str:
-    """Writes the automatic follow weights into a vertex group that the artist can paint on. The group's name."""
+def write_automatic(name: str, body: Body, weights: Any) -> str:
+    """Writes automatic follow weights into a vertex group that the artist can paint on, and never over one that was
+    painted: a group with other weights stays, and a new one is made beside it. Its name."""
     with sentences():
         ob = find_object(name)
-        with sampler_of(ob, Settings().replace(values)) as sampler:
-            rest = sampler.rest()
-            if not rest.base_first:
-                raise BadInput(f'A modifier of "{name}" makes new vertices first: paint a follow group by hand.')
-            return _write(ob, FOLLOW_GROUP, _automatic(rest))
+        if not body.rest.base_first:
+            raise BadInput(f'A modifier of "{name}" makes new vertices first: paint a follow group by hand.')
+        known = fingerprint.of_weights(weights[: len(ob.data.vertices)])
+        for group in ob.vertex_groups:
+            if group.name.startswith(FOLLOW_GROUP) and fingerprint.exact_weights(ob, group.name) == known:
+                return str(group.name)
+        return _write(ob, _free_name(ob), weights)
+
+
+def _free_name(ob: Any) -> str:
+    """"Sinew Follow", or as Blender would call another one."""
+    numbered = (f"{FOLLOW_GROUP}.{number:03d}" for number in itertools.count(1))
+    return next(name for name in itertools.chain([FOLLOW_GROUP], numbered) if name not in ob.vertex_groups)
 
 
 def write_spread(name: str, follow: Any, group: str) -> str:
@@ -172,13 +186,13 @@ def after_group(settings: Settings) -> str:
     return settings.follow_after_group if settings.follow_after > 0.0 else ""
 
 
-def after_weights(ob: Any, settings: Settings) -> Any | None:
+def after_weights(ob: Any, settings: Settings) -> Steps[Any | None]:
     """The weights (t,) of that group as they are now; None for everywhere."""
     group = after_group(settings)
     if not group:
         return None
     with sentences():
-        return sharpened(finished(rest_now(ob, group))[1])
+        return sharpened((yield from rest_now(ob, group))[1])
 
 
 def painted_groups(settings: Settings) -> list[str]:

@@ -1,4 +1,5 @@
-"""After the Bake: results of a finished bake made anew with another balance, amount or limit, and nothing simulated."""
+"""After the Bake: a finished bake shown otherwise, drawn back to the animation or with another amount or limit, and
+nothing simulated."""
 
 from __future__ import annotations
 
@@ -19,8 +20,8 @@ class SINEW_OT_apply_after(JobOperator, bpy.types.Operator):
     bl_idname = "sinew.apply_after"
     bl_label = "Apply"
     bl_description = (
-        "Show Follow After, Amount and Max Offset on all frames of the finished bake. Nothing is simulated, and no "
-        "frame of the scene is looked at. It does not see what flesh touches"
+        "Show Back to Animation, Amount and Max Offset on all frames of the finished bake. Nothing is simulated, and "
+        "no frame of the scene is looked at. It does not see what flesh touches"
     )
     bl_options = {"REGISTER", "UNDO"}
 
@@ -39,7 +40,7 @@ class SINEW_OT_apply_after(JobOperator, bpy.types.Operator):
 
 class SINEW_OT_make_after_group(bpy.types.Operator):
     bl_idname = "sinew.make_after_group"
-    bl_label = "Make One"
+    bl_label = "Make Vertex Group"
     bl_description = "Make a vertex group, to paint where the bake is drawn back: 1 takes the animation, 0 the bake"
     bl_options = {"REGISTER", "UNDO"}
 

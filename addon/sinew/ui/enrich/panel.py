@@ -13,11 +13,12 @@ from ..classes import registering
 from ..setup import methods, properties, view
 from ..setup.parts import (
     OfSetup,
+    draw_animatable,
     draw_group,
     draw_notes,
     draw_optional,
-    draw_over_time,
     draw_rows,
+    draw_setting,
     draw_shape_key,
     draw_text,
 )
@@ -36,19 +37,10 @@ def draw_controls(column: Any, item: Any, ob: Any) -> None:
     swing.prop(item, "settle")
     if not swing.active:
         draw_notes(column, ["Given by the material"])
-    _draw_amount(column, item, ob)
+    draw_animatable(column, item, "amount", ob, AMOUNT, "sinew.animate_amount")
     column.prop(item, "keep_pose", slider=True)
-    column.prop(item, "resolution")
+    draw_setting(column, item, "resolution")
     draw_notes(column, forecast.lines_of(item))
-
-
-def _draw_amount(column: Any, item: Any, ob: Any) -> None:
-    row = column.row(align=True)
-    row.prop(item, "amount", slider=True)
-    if AMOUNT in ob:
-        draw_over_time(column, ob, AMOUNT)
-    else:
-        row.operator("sinew.animate_amount", text="", icon="KEY_HLT")
 
 
 class SINEW_PT_follow(OfFlesh, bpy.types.Panel):
@@ -73,9 +65,9 @@ class SINEW_PT_follow(OfFlesh, bpy.types.Panel):
         row = layout.row(heading="Animated")
         row.prop(item, "follow_animated", text="")
         if item.follow_animated and FOLLOW in ob:
-            draw_over_time(row, ob, FOLLOW)
+            row.prop(ob, f'["{FOLLOW}"]', text="", slider=True)
         else:
-            row.operator("sinew.animate_follow", text="Over Time", icon="KEY_HLT")
+            row.operator("sinew.animate_follow", text="Key", icon="DECORATE_KEYFRAME")
         layout.prop(item, "transition")
         column = layout.column(heading="Show")
         column.prop(item, "show_weights", text="Weights")
@@ -144,9 +136,8 @@ class SINEW_PT_advanced(OfFlesh, bpy.types.Panel):
 
     def draw(self, context: Any) -> None:
         layout, item = self.columns(context)
-        column = layout.column()
         for name in ("maximum_offset", "smoothing"):
-            column.prop(item, name)
+            draw_setting(layout, item, name)
         layout.prop(item, "mesher")
         layout.prop(item, "interpolation")
         column = layout.column(heading="Cage")
@@ -182,8 +173,8 @@ class SINEW_PT_regions(OfFlesh, bpy.types.Panel):
             painted.active = bool(getattr(item, group))
             painted.prop(item, f"{region}_painted")
         averages = layout.column(align=True)
-        averages.label(text="Hold on Average")
-        averages.prop(item, "average_regions", text="Regions")
+        averages.label(text="Keep from Drifting")
+        draw_setting(averages, item, "average_regions", "Regions")
         chosen = averages.column(align=True)
         chosen.active = item.average_regions > 0
         draw_group(chosen, item, "average_group", context.object, "Only in Group")
@@ -199,8 +190,8 @@ class SINEW_PT_material(OfFlesh, bpy.types.Panel):
         damping = layout.column()
         damping.active = item.young > 0.0
         damping.label(text="Damping")
-        damping.prop(item, "damping_mass", text="Mass")
-        damping.prop(item, "damping_stiffness", text="Stiffness")
+        damping.prop(item, "damping_mass", text="Mass (1/s)")
+        damping.prop(item, "damping_stiffness", text="Stiffness (s)")
 
 
 class SINEW_PT_solver(OfFlesh, bpy.types.Panel):

@@ -41,6 +41,10 @@ class BakeWork(Work):
         self._samples: Iterator[Sample] = self._sampling.samples()
         self._shown = 0  # samples whose arrival was shown
 
+    def count(self, done: int, total: int) -> str:
+        shot = self._sampling.shot
+        return state.count_frames(done, shot, shot.settings.samples)
+
     def step(self) -> bool:
         if self.job is None:
             if next(self._preparation, self) is self:

@@ -23,6 +23,7 @@ from ...core.base.errors import Error
 from ...core.base.settings import RESULT
 from ...core.base.task import Task
 from ...scene import compat, file, fingerprint, playback, setup
+from ...scene.steps import finished
 from .. import handlers, job_operator
 from . import properties, state
 
@@ -84,7 +85,7 @@ def _weights(ob: Any, entry: setup.Setup) -> str:
 def _begin(ob: Any, entry: setup.Setup) -> _Live | None:
     settings = properties.settings_from(entry)
     try:
-        after = setups.reading_of(entry.method).after(ob, _drawn_back(settings))
+        after = finished(setups.reading_of(entry.method).after(ob, _drawn_back(settings)))
     except Error as error:
         session.error = str(error)
         return None

@@ -48,11 +48,12 @@ class LookOperator(JobOperator):
 
     def modal(self: Any, context: Any, event: Any) -> Any:
         """The artist goes on while the thread works, and Esc still stops it."""
-        if job_operator.running.sampling:
+        running = job_operator.running
+        if running.sampling:
             answer = super().modal(context, event)
-            if answer != {"FINISHED"}:
+            if running.sampling or running.reason:
                 return answer
-        if job_operator.running.work is not self._own:
+        if running.work is not self._own:
             return {"FINISHED"}
         if event.type == "ESC" and event.value == "PRESS":
             job_operator.request_stop()

@@ -35,7 +35,7 @@ def draw_all(layout: Any, item: Any, ob: Any) -> None:
         elif name.endswith("_group"):
             parts.draw_group(layout, item, name, ob)
         else:
-            layout.prop(item, name)
+            parts.draw_setting(layout, item, name)
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,7 @@ import bpy
 
 from ... import setups
 from ...core.bake.method import known
-from ...core.base.errors import Error
-from ...scene import setup, stack
+from ...scene import passengers, setup, stack
 from ...scene.objects import why_not
 from ...scene.sampler import AMOUNT, FOLLOW
 from .. import job_operator
@@ -23,6 +22,21 @@ def active_item(context: Any) -> Any | None:
     return properties.find(context.scene, context.object)
 
 
+def bodies(context: Any) -> list[Any]:
+    """The meshes of the active object, if it is a rig."""
+    ob = context.object
+    return passengers.bodies(ob, context.scene) if ob is not None and ob.type == "ARMATURE" else []
+
+
+def select_only(context: Any, ob: Any) -> None:
+    if context.object is not None and context.object.mode != "OBJECT":
+        bpy.ops.object.mode_set(mode="OBJECT")
+    for other in context.selected_objects:
+        other.select_set(False)
+    ob.select_set(True)
+    context.view_layer.objects.active = ob
+
+
 def _is_mesh(cls: Any, context: Any) -> bool:
     if context.object is not None and context.object.type == "MESH":
         return True
@@ -30,7 +44,7 @@ def _is_mesh(cls: Any, context: Any) -> bool:
     return False
 
 
-def _has_setup(cls: Any, context: Any) -> bool:
+def has_setup(cls: Any, context: Any) -> bool:
     if not _is_mesh(cls, context):
         return False
     if setup.find_of(context.object, context.scene) is not None:
@@ -48,7 +62,7 @@ def _is_idle(cls: Any, context: Any) -> bool:
 
 def has_idle_setup(cls: Any, context: Any) -> bool:
     """Whether the active object has a setup and nothing is being baked."""
-    return _has_setup(cls, context) and _is_idle(cls, context)
+    return has_setup(cls, context) and _is_idle(cls, context)
 
 
 def can_look(cls: Any, context: Any) -> bool:
@@ -89,28 +103,38 @@ class SINEW_OT_add(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: Any) -> bool:
-        if not _is_mesh(cls, context):
+        found = bodies(context)
+        if not found and not _is_mesh(cls, context):
             return False
-        methods = {entry.method for entry in setup.all_of(context.object, context.scene)}
-        if methods >= {method.name for method in known()}:
-            cls.poll_message_set("This object has a Sinew setup already")
-            return False
-        reason = "" if context.object.mode == "EDIT" else why_not(context.object)
-        if reason:
-            cls.poll_message_set(reason)
-        return not reason
+        reasons = [_why_not_add(ob, context.scene) for ob in found or [context.object]]
+        if all(reasons):
+            cls.poll_message_set(reasons[0])
+        return not all(reasons)
 
     def execute(self: Any, context: Any) -> Any:
-        ob, scene = context.object, context.scene
-        if setup.find_of(ob, scene, self.method) is not None:
-            self.report({"ERROR"}, "This object has such a setup already")
+        """On the named object, else the active one; of a rig, on the largest of its meshes that has no setup yet."""
+        scene, found = context.scene, bodies(context)
+        offered = [one for one in found if not _why_not_add(one, scene)] or [context.object]
+        ob = next((one for one in found if one.name == self.name), offered[0])
+        reason = "such a setup" if setup.find_of(ob, scene, self.method) is not None else ""
+        if reason or (found and why_not(ob)):
+            self.report({"ERROR"}, f"This object has {reason} already" if reason else why_not(ob))
             return {"CANCELLED"}
         entry = setups.new_setup(ob, scene, self.method)
         setup.save_of(ob, entry, scene)
         if len(setup.all_of(ob, scene)) > 1:
             setup.choose(ob, entry.id, scene)
+        if found:
+            select_only(context, ob)
         properties.refresh()
         return {"FINISHED"}
+
+
+def _why_not_add(ob: Any, scene: Any) -> str:
+    methods = {entry.method for entry in setup.all_of(ob, scene)}
+    if methods >= {method.name for method in known()}:
+        return "This object has a Sinew setup already"
+    return "" if ob.mode == "EDIT" else why_not(ob)
 
 
 class SINEW_OT_choose(bpy.types.Operator):
@@ -175,52 +199,8 @@ class SINEW_OT_show(bpy.types.Operator):
         return {"FINISHED"}
 
 
-class SINEW_OT_make_follow_group(bpy.types.Operator):
-    bl_idname = "sinew.make_follow_group"
-    bl_label = "Make One"
-    bl_description = (
-        "Make a vertex group from the bones and the thickness of the mesh, to paint on: "
-        "1 follows the animation exactly, 0 is free"
-    )
-    bl_options = {"REGISTER", "UNDO"}
-
-    @classmethod
-    def poll(cls, context: Any) -> bool:
-        return can_look(cls, context)
-
-    def execute(self: Any, context: Any) -> Any:
-        properties.refresh()
-        item: Any = active_item(context)
-        try:
-            name = setups.make_follow_group(context.object.name, properties.values_of(item))
-        except Error as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
-        item.follow_group = name
-        return {"FINISHED"}
-
-
-class SINEW_OT_paint_follow_group(bpy.types.Operator):
-    bl_idname = "sinew.paint_follow_group"
-    bl_label = "Paint"
-    bl_description = "Paint the follow group: red follows the animation exactly, blue is free"
-    bl_options = {"REGISTER", "UNDO"}
-
-    @classmethod
-    def poll(cls, context: Any) -> bool:
-        if not _has_setup(cls, context):
-            return False
-        item = active_item(context)
-        ob = context.object
-        return item is not None and can_paint(cls, ob, setups.follow_group(ob, properties.settings_of(item)))
-
-    def execute(self, context: Any) -> Any:
-        item, ob = active_item(context), context.object
-        return {"FINISHED"} if paint(ob, setups.follow_group(ob, properties.settings_of(item))) else {"CANCELLED"}
-
-
 def _may_get_properties(cls: Any, context: Any) -> bool:
-    if not _has_setup(cls, context):
+    if not has_setup(cls, context):
         return False
     if context.object.library is not None:
         cls.poll_message_set("The object is linked: make a library override first")
@@ -231,24 +211,8 @@ def _may_get_properties(cls: Any, context: Any) -> bool:
 class SINEW_OT_animate_amount(bpy.types.Operator):
     bl_idname = "sinew.animate_amount"
     bl_label = "Animate Amount"
-    bl_description = "Give the object an Amount that can be keyframed or driven. It multiplies the one of the setup"
-    bl_options = {"REGISTER", "UNDO"}
-
-    @classmethod
-    def poll(cls, context: Any) -> bool:
-        return _may_get_properties(cls, context)
-
-    def execute(self, context: Any) -> Any:
-        _add_factor(context.object, AMOUNT, "How much of the simulated motion is used")
-        return {"FINISHED"}
-
-
-class SINEW_OT_animate_follow(bpy.types.Operator):
-    bl_idname = "sinew.animate_follow"
-    bl_label = "Animate Follow"
     bl_description = (
-        "Give the object a factor of its follow weights that can be keyframed or driven: at 0 all flesh is free, at 1 "
-        "it follows as painted"
+        "Set a key for Amount on the current frame: from then on the object has an Amount that can be animated"
     )
     bl_options = {"REGISTER", "UNDO"}
 
@@ -257,14 +221,36 @@ class SINEW_OT_animate_follow(bpy.types.Operator):
         return _may_get_properties(cls, context)
 
     def execute(self, context: Any) -> Any:
-        _add_factor(context.object, FOLLOW, "What multiplies the follow weights")
+        item: Any = active_item(context)
+        _key_factor(context, AMOUNT, item.amount, "How much of the motion is seen: 0 is the animation as it was")
+        properties.write(item, "amount", 1.0)  # it has gone into the object's, which it multiplies
+        return {"FINISHED"}
+
+
+class SINEW_OT_animate_follow(bpy.types.Operator):
+    bl_idname = "sinew.animate_follow"
+    bl_label = "Animate Follow"
+    bl_description = (
+        "Set a key on the current frame for a factor of the follow weights: at 0 all flesh is let go, at 1 it follows "
+        "as painted"
+    )
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        return _may_get_properties(cls, context)
+
+    def execute(self, context: Any) -> Any:
+        _key_factor(context, FOLLOW, 1.0, "What multiplies the follow weights")
         properties.write(active_item(context), "follow_animated", True)
         return {"FINISHED"}
 
 
-def _add_factor(ob: Any, name: str, description: str) -> None:
-    ob[name] = 1.0
-    ob.id_properties_ui(name).update(min=0.0, max=2.0, soft_max=1.0, default=1.0, description=description)
+def _key_factor(context: Any, name: str, value: float, description: str) -> None:
+    ob = context.object
+    ob[name] = float(value)
+    ob.id_properties_ui(name).update(min=0.0, max=2.0, soft_max=2.0, default=1.0, description=description)
+    ob.keyframe_insert(f'["{name}"]', frame=context.scene.frame_current)
 
 
 CLASSES = (
@@ -274,8 +260,6 @@ CLASSES = (
     SINEW_OT_choose,
     SINEW_OT_remove,
     SINEW_OT_show,
-    SINEW_OT_make_follow_group,
-    SINEW_OT_paint_follow_group,
 )
 
 
@@ -284,7 +268,8 @@ def register() -> None:
         "result": _props.BoolProperty(name="Result", description="Show the bake instead of its input", default=True)
     }
     SINEW_OT_add.__annotations__ = {
-        "method": _props.StringProperty(name="Method", description="Which method enriches it", default="enrich")
+        "method": _props.StringProperty(name="Method", description="Which method enriches it", default="enrich"),
+        "name": _props.StringProperty(name="Name", description="Which mesh of a rig; empty for the largest"),
     }
     SINEW_OT_choose.__annotations__ = {
         "id": _props.StringProperty(name="Setup", description="The id of a setup", options={"HIDDEN"})

@@ -12,8 +12,8 @@ from ...scene import setup, stack
 from ...scene.objects import why_not
 from .. import job_operator
 from ..classes import registering
-from . import methods, operators, presets, state
-from .parts import OfSetup, Physics, draw_optional, draw_progress, draw_text, refresh_soon
+from . import methods, offers, operators, presets, state
+from .parts import OfSetup, Physics, Told, draw_box, draw_optional, draw_progress, draw_text, refresh_soon
 
 
 def is_instance(ob: Any) -> bool:
@@ -27,10 +27,13 @@ class SINEW_PT_setup(Physics, bpy.types.Panel):
 
     @classmethod
     def poll(cls, context: Any) -> bool:
-        return super().poll(context) or is_instance(context.object)
+        return super().poll(context) or is_instance(context.object) or bool(operators.bodies(context))
 
     def draw(self: Any, context: Any) -> None:
         layout, ob = self.layout, context.object
+        if operators.bodies(context):
+            offers.draw(layout, context)
+            return
         if setup.find_of(ob, context.scene) is None:
             self._draw_without_setup(context, layout, ob)
             return
@@ -42,17 +45,7 @@ class SINEW_PT_setup(Physics, bpy.types.Panel):
         now = None if baking else methods.state_of(item)
         self._draw_choice(layout, context)
         self._draw_state(context, layout, item, now)
-        buttons = layout.column(align=True)
-        row = buttons.row(align=True)
-        row.scale_y = 1.4
-        if now is None:
-            row.operator("sinew.cancel", icon="CANCEL")
-        else:
-            row.operator("sinew.bake", icon="PHYSICS", text="Continue Bake" if now.kind == state.UNFINISHED else "Bake")
-            row = buttons.row(align=True)
-            row.operator("sinew.preview", icon="HIDE_OFF")
-            what = "Delete Preview" if now.kind == state.PREVIEW else "Delete Bake"
-            row.operator("sinew.delete_bake", icon="TRASH", text=what)
+        self._draw_buttons(layout, now)
         self._draw_switch(layout, ob)
         self._draw_controls(layout, item, ob, baking)
 
@@ -75,22 +68,35 @@ class SINEW_PT_setup(Physics, bpy.types.Panel):
             presets.SINEW_PT_presets.draw_panel_header(self.layout)
             self.layout.operator("sinew.remove", text="", icon="X", emboss=False)
 
+    def _draw_buttons(self, layout: Any, now: state.State | None) -> None:
+        """Those that stand where others did are of their size: nothing slides while a bake begins or ends."""
+        buttons = layout.column(align=True)
+        row = buttons.row(align=True)
+        row.scale_y = 1.4
+        if now is None:
+            row.operator("sinew.cancel", icon="CANCEL")
+        else:
+            row.operator("sinew.bake", icon="PHYSICS", text="Continue Bake" if now.kind == state.UNFINISHED else "Bake")
+        row = buttons.row(align=True)
+        row.operator("sinew.preview", icon="HIDE_OFF")
+        what = "Delete Preview" if now is not None and now.kind == state.PREVIEW else "Delete Bake"
+        row.operator("sinew.delete_bake", icon="TRASH", text=what)
+
     def _draw_state(self, context: Any, layout: Any, item: Any, now: state.State | None) -> None:
         if now is None:
             draw_progress(layout)
             return
-        box = layout.box().column(align=True)
-        width = context.region.width
-        draw_text(box, now.text, methods.icon_of(item, now.kind), width)
+        told = [Told(now.text, methods.icon_of(item, now.kind), now.kind in state.ALARMING)]
         reason = why_not(context.object)
         last = job_operator.running
         if reason:
-            draw_text(box, reason, "ERROR", width)
+            told.append(Told(reason, "ERROR", True))
         elif last.message and last.object_name == context.object.name and (last.failed or now.kind != state.UNFINISHED):
-            draw_text(box, last.message, "ERROR" if last.failed else "INFO", width)
+            told.append(Told(last.message, "ERROR" if last.failed else "INFO", last.failed))
         if not bpy.data.filepath:
-            told = "The file has no name yet: its bakes lie in a temporary folder and move beside it when you save"
-            draw_text(box, told, "INFO", width)
+            saved = "The file has no name yet: its bakes lie in a temporary folder and move beside it when you save"
+            told.append(Told(saved, "INFO"))
+        draw_box(layout, told, context.region.width)
 
     def _draw_switch(self, layout: Any, ob: Any) -> None:
         modifier = stack.own_modifier(ob)
@@ -116,8 +122,7 @@ class SINEW_PT_setup(Physics, bpy.types.Panel):
 
     def _draw_controls(self, layout: Any, item: Any, ob: Any, baking: bool) -> None:
         column = layout.column()
-        column.use_property_split = True
-        column.use_property_decorate = False
+        column.use_property_split = column.use_property_decorate = True
         column.enabled = not baking
         methods.of(item).draw(column, item, ob)
 

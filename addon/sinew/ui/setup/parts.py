@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+from dataclasses import dataclass
 from typing import Any
 
 import bpy
@@ -9,6 +11,9 @@ import bpy
 from ...scene import attributes, compat, setup
 from .. import job_operator
 from . import operators, properties, state
+
+_props: Any = bpy.props  # the stubs say that its functions return nothing
+BOX_LINES = 3
 
 
 class Physics:
@@ -38,20 +43,73 @@ class OfSetup(Physics):
     def columns(self: Any, context: Any) -> tuple[Any, Any]:
         """The layout, and the setup whose values it shows."""
         layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+        layout.use_property_split = layout.use_property_decorate = True
         layout.enabled = not job_operator.is_running(context.object.name)
         return layout, operators.active_item(context)
 
 
 def draw_progress(layout: Any) -> None:
-    compat.draw_progress(layout, *job_operator.progress())
+    """As high as `draw_box`."""
+    box = layout.box().column(align=True)
+    compat.draw_progress(box, *job_operator.progress())
+    for _ in range(BOX_LINES - 1):
+        box.label(text="", icon="BLANK1")
 
 
 def draw_text(layout: Any, text: str, icon: str, width: int) -> None:
     """A sentence in as many lines as it needs."""
     for index, line in enumerate(state.wrapped(text, width)):
         layout.label(text=line, icon=icon if index == 0 else "BLANK1")
+
+
+@dataclass(frozen=True)
+class Told:
+    """A sentence of the state box."""
+
+    text: str
+    icon: str
+    alert: bool = False  # in the theme's colour for what is wrong
+
+
+def draw_box(layout: Any, sentences: list[Told], width: int) -> None:
+    """A box that keeps its height, whatever it says: what lies below must not slide under the mouse. Where there is
+    more to say, its last line opens all of it."""
+    box = layout.box().column(align=True)
+    lines = [
+        Told(line, one.icon if index == 0 else "BLANK1", one.alert)
+        for one in sentences
+        for index, line in enumerate(state.wrapped(one.text, width))
+    ]
+    is_long = len(lines) > BOX_LINES
+    for number in range(BOX_LINES):
+        row = box.row(align=True)
+        line = lines[number] if number < len(lines) else Told("", "BLANK1")
+        row.alert = line.alert
+        row.label(text=line.text, icon=line.icon)
+        if is_long and number == BOX_LINES - 1:
+            more = row.operator("sinew.tell", text="", icon="THREE_DOTS", emboss=False)
+            more.text = "\n".join(one.text for one in sentences)
+
+
+class SINEW_OT_tell(bpy.types.Operator):
+    bl_idname = "sinew.tell"
+    bl_label = "More"
+    bl_options = {"INTERNAL"}
+
+    @classmethod
+    def description(cls, context: Any, values: Any) -> str:
+        return str(values.text)
+
+    def execute(self: Any, context: Any) -> Any:
+        lines = [line for sentence in self.text.split("\n") for line in textwrap.wrap(sentence, 70)]
+
+        def draw(menu: Any, _: Any) -> None:
+            for line in lines:
+                menu.layout.label(text=line)
+
+        if not bpy.app.background:
+            context.window_manager.popup_menu(draw, title="Sinew")
+        return {"FINISHED"}
 
 
 def draw_notes(layout: Any, lines: list[str]) -> None:
@@ -71,17 +129,39 @@ def refresh_soon() -> None:
         bpy.app.timers.register(properties.refresh, first_interval=0.0)
 
 
-def draw_over_time(layout: Any, ob: Any, name: str) -> None:
-    row = layout.row()
-    row.use_property_decorate = True  # the dot that sets a key
-    row.prop(ob, f'["{name}"]', text="Over Time", slider=True)
+def draw_setting(layout: Any, item: Any, name: str, text: str = "") -> None:
+    """A plain row. Where 0 has a name, the name is a button, and beside a number there is one that goes back to it."""
+    one = properties.declared()[name]
+    if not one.zero:
+        layout.prop(item, name, **({"text": text} if text else {}))
+    elif getattr(item, name) == 0:
+        row = layout.row(heading=text or one.title)
+        row.prop(item, f"zero_{name}", text=one.zero, toggle=True)
+    else:
+        row = layout.row(align=True)
+        row.prop(item, name, text=text or one.title)
+        row.prop(item, f"zero_{name}", text="", icon="LOOP_BACK", toggle=True)
+
+
+def draw_animatable(layout: Any, item: Any, name: str, ob: Any, factor: str, operator: str) -> None:
+    """A setting with the dot that sets a key. A setting itself cannot be keyed, but a property of the object that
+    multiplies it can: once there is one, it is the slider that shows."""
+    if factor in ob:
+        layout.prop(ob, f'["{factor}"]', text=properties.label(name), slider=True)
+        if getattr(item, name) != 1.0:  # by a preset, chosen since
+            layout.prop(item, name, text=f"{properties.label(name)} ×", slider=True)
+        return
+    row = layout.row(align=True)
+    row.use_property_decorate = False
+    row.prop(item, name, slider=True)
+    row.operator(operator, text="", icon="DECORATE", emboss=False)
 
 
 def draw_rows(layout: Any, item: Any, panel: str) -> None:
     """The settings that are declared to be plain rows there."""
     for name, one in properties.settings_of(item).all().items():
         if one.panel == panel:
-            layout.prop(item, name)
+            draw_setting(layout, item, name)
 
 
 def draw_group(layout: Any, item: Any, name: str, ob: Any, text: str = "") -> None:
@@ -109,3 +189,14 @@ def draw_optional(layout: Any, item: Any, name: str) -> None:
     value = row.column() if name == "gravity" else row.row()
     value.enabled = getattr(item, f"use_{name}")
     value.prop(item, name, text="")
+
+
+def register() -> None:
+    SINEW_OT_tell.__annotations__ = {
+        "text": _props.StringProperty(name="Text", description="All that there is to say", options={"HIDDEN"})
+    }
+    bpy.utils.register_class(SINEW_OT_tell)
+
+
+def unregister() -> None:
+    bpy.utils.unregister_class(SINEW_OT_tell)

@@ -1,4 +1,4 @@
-"""Properties > Physics > Sinew > Passengers: the list of meshes that the body carries along."""
+"""Properties > Physics > Sinew > Attached Meshes: the list of meshes that the body carries along."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class SINEW_UL_passengers(bpy.types.UIList):
 
 class SINEW_OT_find_passengers(bpy.types.Operator):
     bl_idname = "sinew.find_passengers"
-    bl_label = "Find Passengers"
+    bl_label = "Find Attached Meshes"
     bl_description = "List the meshes that hang on the same armature or are parented to this one"
     bl_options = {"REGISTER", "UNDO"}
 
@@ -105,7 +105,7 @@ def _selected(context: Any) -> list[Any]:
 
 
 class SINEW_PT_passengers(OfSetup, bpy.types.Panel):
-    bl_label = "Passengers"
+    bl_label = "Attached Meshes"
     bl_order = 2
 
     def draw(self: Any, context: Any) -> None:

@@ -41,23 +41,26 @@ class SINEW_PT_presets(PresetPanel, bpy.types.Panel):
         entry = setup.find_of(item.object, item.id_data)
         method = entry.method if entry is not None else ""
         known = [preset for preset in presets.load_all().values() if preset.method == method]
-        for is_material in (False, True):
-            column = layout.column(align=True)
-            for preset in known:
-                if preset.is_material == is_material:
-                    _draw_preset(column, preset, now, own=False)
-            layout.separator()
         own = [preset for preset in presets.load_own(folder()).values() if preset.method == method]
-        if own:
-            column = layout.column(align=True)
-            for preset in own:
-                _draw_preset(column, preset, now, own=True)
-            layout.separator()
+        _draw_presets(layout, "Looks", [one for one in known if not one.is_material], now)
+        _draw_presets(layout, "Materials", [one for one in known if one.is_material], now)
+        _draw_presets(layout, "Your Own", own, now, own=True)
         row = layout.row()
         field = row.row()
         field.emboss = "NORMAL"
         field.prop(context.window_manager, "preset_name", text="")
         row.operator("sinew.add_preset", text="", icon="ADD").name = context.window_manager.preset_name
+
+
+def _draw_presets(
+    layout: Any, heading: str, found: list[presets.Preset], now: dict[str, Any], *, own: bool = False
+) -> None:
+    if found:
+        column = layout.column(align=True)
+        column.label(text=heading)
+        for preset in found:
+            _draw_preset(column, preset, now, own=own)
+        layout.separator()
 
 
 def _draw_preset(column: Any, preset: presets.Preset, now: dict[str, Any], *, own: bool) -> None:

@@ -136,11 +136,10 @@ def _plain(value: Any) -> Any:
 
 def _property(one: Setting) -> Any:
     """A setting as a property of Blender's."""
-    description = one.description + (f", in {one.unit}" if one.unit else "")
-    common: dict[str, Any] = {"name": one.label, "description": description, "options": set()}
+    common: dict[str, Any] = {"name": one.title, "description": one.description, "options": set()}
     common |= _accessors(one.name, list(one.choices))
     if one.choices:
-        items = [(str(value), label, description) for value, label in one.choices.items()]
+        items = [(str(value), label, one.description) for value, label in one.choices.items()]
         return _props.EnumProperty(items=items, **common)
     if one.kind == "bool":
         return _props.BoolProperty(default=one.default, **common)
@@ -155,7 +154,8 @@ def _property(one: Setting) -> Any:
     limits = {"min": one.low, "max": one.high, "soft_min": soft_min, "soft_max": soft_max}
     if one.kind == "int":
         return _props.IntProperty(default=one.default or 0, **limits, **common)
-    return _props.FloatProperty(default=one.default, precision=one.precision, step=10, **limits, **common)
+    step = 100.0 * one.step  # Blender counts in hundredths
+    return _props.FloatProperty(default=one.default, precision=one.precision, step=step, **limits, **common)
 
 
 def _use_property(one: Setting) -> Any:
@@ -170,6 +170,18 @@ def _use_property(one: Setting) -> Any:
     )
 
 
+def _zero_property(one: Setting) -> Any:
+    """The button that stands for 0 where the panel has a word for it."""
+    name, begin = one.name, int(one.begin) if one.kind == "int" else one.begin
+    return _props.BoolProperty(
+        name=f"{one.label}: {one.zero}",
+        description=one.description,
+        options=set(),
+        get=lambda item: _value(item, name) == 0,
+        set=lambda item, value: write(item, name, type(begin)(0) if value else begin),
+    )
+
+
 def _make_classes() -> tuple[type, type, type]:
     """The property groups, inner ones first. Their annotations are made, not written: one for each setting."""
     row = passenger_rows.make_class()
@@ -177,12 +189,13 @@ def _make_classes() -> tuple[type, type, type]:
     annotations = {"object": pointer}
     annotations |= {name: _property(one) for name, one in declared().items()}
     annotations |= {f"use_{name}": _use_property(one) for name, one in declared().items() if one.is_optional}
+    annotations |= {f"zero_{name}": _zero_property(one) for name, one in declared().items() if one.zero}
     annotations |= view.make_properties()
     annotations["passengers_list"] = _props.CollectionProperty(
-        type=row, name="Passengers", description="Meshes that the body carries along"
+        type=row, name="Attached Meshes", description="Meshes that the body carries along"
     )
     annotations["passengers_index"] = _props.IntProperty(
-        name="Active Passenger", description="The chosen row of the list", options=set()
+        name="Active Mesh", description="The chosen row of the list", options=set()
     )
     item = type("SINEW_PG_setup", (bpy.types.PropertyGroup,), {"__annotations__": annotations})
     listed = {"setups": _props.CollectionProperty(type=item, name="Setups", description="The enriched objects")}

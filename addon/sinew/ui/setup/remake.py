@@ -21,7 +21,16 @@ class RemakeWork(Work):
         live.end()
         self._remake = setups.ObjectRemake(name, where)
         super().__init__(name, self._remake.setup_id)
-        self.job = RemakeJob(self._remake.run)  # there is nothing to sample
+        self._looking = self._remake.look()
+
+    def step(self) -> bool:
+        if next(self._looking, self) is not self:
+            return True
+        self.job = RemakeJob(self._remake.run)
+        return False
+
+    def abandon(self) -> None:
+        self._looking.close()
 
     def is_welcome(self) -> str:
         return self._remake.is_welcome()

@@ -8,9 +8,9 @@ from typing import Any
 import bpy
 
 from ... import setups
-from ...scene import setup, stack
+from ...scene import compat, setup, stack
 from .. import job_operator
-from . import methods, parts, properties, state
+from . import methods, offers, operators, parts, properties, state
 
 _props: Any = bpy.props  # the stubs say that its functions return nothing
 _LOOK = 0.5  # seconds between two looks at whether a bake is over
@@ -39,16 +39,21 @@ class SINEW_PT_sidebar(bpy.types.Panel):
         if not properties.is_fresh(scene):
             parts.refresh_soon()
         items = listed(scene)
-        if not items:
+        if operators.bodies(context):
+            offers.draw(layout, context)
+        elif operators.active_item(context) is None:
             layout.operator("sinew.add", icon="ADD")
+        if not items:
             return
         column = layout.column(align=True)
         for item in items:
             self._draw_setup(column, context, item)
         if job_operator.is_running():
-            parts.draw_progress(layout)
+            compat.draw_progress(layout, *job_operator.progress())
             layout.operator("sinew.cancel", icon="CANCEL")
         else:
+            fresh = len(items) - len(waiting(scene))
+            layout.label(text=f"{fresh} of {len(items)} baked and up to date")  # as high as the progress
             layout.operator("sinew.bake_all", icon="PHYSICS")
         shown = [modifier.show_viewport for modifier in modifiers(scene)]
         row = layout.row(align=True)
@@ -58,10 +63,7 @@ class SINEW_PT_sidebar(bpy.types.Panel):
     def _draw_setup(self, column: Any, context: Any, item: Any) -> None:
         ob = item.object
         row = column.row(align=True)
-        busy = job_operator.is_running(ob.name)
-        kind = "" if busy else methods.state_of(item).kind
-        icon = "SORTTIME" if busy else methods.icon_of(item, kind)
-        row.operator("sinew.select", text=ob.name, icon=icon, depress=ob == context.object).name = ob.name
+        offers.draw_select(row, context, item)
         modifier = stack.own_modifier(ob)
         if modifier is not None:
             shown = modifier.show_viewport
@@ -87,12 +89,7 @@ class SINEW_OT_select(bpy.types.Operator):
         if ob is None or ob.name not in context.view_layer.objects:
             self.report({"ERROR"}, f'"{self.name}" is not in this view layer: include its collection.')
             return {"CANCELLED"}
-        if context.object is not None and context.object.mode != "OBJECT":
-            bpy.ops.object.mode_set(mode="OBJECT")
-        for other in context.selected_objects:
-            other.select_set(False)
-        ob.select_set(True)
-        context.view_layer.objects.active = ob
+        operators.select_only(context, ob)
         return {"FINISHED"}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import textwrap
 import time
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,8 @@ import bpy
 from ... import setups
 from ...core.bake.manifest import MANIFEST_LIMIT, Manifest, is_id
 from ...core.bake.method import find
-from ...core.bake.report import told
+from ...core.bake.report import frames_text, told
+from ...core.bake.store import Store
 from ...core.base import disk
 from ...core.base.errors import Error
 from ...core.base.settings import CAGE, RESULT, SIMULATION
@@ -23,6 +25,7 @@ from . import properties
 
 NOTHING, BAKED, STALE, LOST = "NOTHING", "BAKED", "STALE", "LOST"
 UNFINISHED, PREVIEW = "UNFINISHED", "PREVIEW"
+ALARMING = (STALE, LOST)  # what plays is not what the scene asks for
 _KEPT = 1.0  # seconds for which a fingerprint is not taken again
 
 
@@ -39,6 +42,7 @@ class State:
 _fingerprints: dict[tuple[Any, ...], tuple[float, dict[str, str]]] = {}
 _manifests: dict[str, tuple[int, Manifest]] = {}
 _remakes: dict[tuple[Any, ...], tuple[float, str]] = {}
+_counts: dict[str, tuple[int, int]] = {}  # by the id of an unfinished bake
 
 
 def target() -> setups.Target:
@@ -80,19 +84,27 @@ def of(item: Any) -> State:
     settings = properties.settings_of(item)
     span = f"frames {manifest.frame_start} to {manifest.frame_end}"
     if not manifest.complete:
-        return State(UNFINISHED, f"Unfinished, {span}: Bake continues it", report, notes)
+        counted = count_frames(_done(path.parent, manifest), manifest, manifest.samples_per_frame)
+        return State(UNFINISHED, f"{counted}: Bake continues", report, notes)
     if manifest.is_preview:
         return State(PREVIEW, f"Preview, {span}, coarse: Bake makes the real one", report, notes)
     if not is_by_us:
         told = "Sinew's engine has changed since: it plays as it was, Bake computes it anew"
         return State(STALE, told, report, notes)
-    reason = _changed_setting(settings, manifest, CAGE, SIMULATION) or _changed_scene(ob, scene, settings, entry)
+    in_scene, in_result = _changed_scene(ob, scene, settings, entry)
+    reason = _changed_setting(settings, manifest, CAGE, SIMULATION) or in_scene
     if reason:
         return State(STALE, f"{reason}: bake again", report, notes)
-    reason = _changed_setting(settings, manifest, RESULT)
+    reason = _changed_setting(settings, manifest, RESULT) or in_result
     if reason:
         return State(STALE, f"{reason}: Bake shows it on all frames, with nothing simulated", report, notes)
     return State(BAKED, f"Baked, {span}", report, notes)
+
+
+def count_frames(samples: int, shot: Any, samples_per_frame: int) -> str:
+    """How many frames of a shot, or of a bake, so many samples make; those of a preroll do not count."""
+    frames = -(-samples // samples_per_frame) - (shot.frame_start - shot.first_frame)
+    return f"{max(0, frames)} of {frames_text(shot.frame_end - shot.frame_start + 1)}"
 
 
 def wrapped(text: str, width: int) -> list[str]:
@@ -106,6 +118,7 @@ def forget() -> None:
     _fingerprints.clear()
     _remakes.clear()
     _manifests.clear()
+    _counts.clear()
 
 
 def manifest_of(root: Path, bake: str) -> Manifest:
@@ -118,6 +131,19 @@ def manifest_of(root: Path, bake: str) -> Manifest:
         known = (changed, Manifest.from_json(disk.read_json(path, MANIFEST_LIMIT), root / bake))
         _manifests[str(path)] = known
     return known[1]
+
+
+def _done(folder: Path, manifest: Manifest) -> int:
+    """Finished samples of a bake, counted again only when its log has changed."""
+    try:
+        changed = os.stat(folder / "frames.jsonl").st_mtime_ns
+        known = _counts.get(manifest.id)
+        if known is None or known[0] != changed:
+            with Store.open(folder.parent, manifest.id) as store:
+                known = _counts[manifest.id] = (changed, store.done)
+        return known[1]
+    except (OSError, Error):
+        return 0
 
 
 def _report(manifest: Manifest) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -134,7 +160,8 @@ def _changed_setting(settings: Any, manifest: Manifest, *belongs: str) -> str:
     return ""
 
 
-def _changed_scene(ob: Any, scene: Any, settings: Any, entry: setup.Setup) -> str:
+def _changed_scene(ob: Any, scene: Any, settings: Any, entry: setup.Setup) -> tuple[str, str]:
+    """What has changed, as a sentence or "": of what is simulated, and of what is only shown."""
     looked_at = setups.reading_of(entry.method).marks(ob, settings)
     span, groups = setups.frame_range(scene, settings), (looked_at.get("follow"), looked_at.get("after"))
     key = (scene.name, ob.name, entry.method, groups, span)
@@ -144,5 +171,11 @@ def _changed_scene(ob: Any, scene: Any, settings: Any, entry: setup.Setup) -> st
         marks = setups.marks_of(ob, scene, entry.method, settings)
         # What takes long is asked for less often: one part in fifty of the time at most.
         known = _fingerprints[key] = (now + 50 * (time.monotonic() - now), marks)
-    found = fingerprint.changed(entry.fingerprint, known[1])
-    return found[0] if found else ""
+    shown = {name: mark for name, mark in entry.fingerprint.items() if name in fingerprint.OF_RESULT}
+    found = [fingerprint.changed(part, known[1]) for part in (_without(entry.fingerprint, shown), shown)]
+    simulated, result = (sentences[0] if sentences else "" for sentences in found)
+    return simulated, result
+
+
+def _without(marks: Mapping[str, str], others: Collection[str]) -> dict[str, str]:
+    return {name: mark for name, mark in marks.items() if name not in others}

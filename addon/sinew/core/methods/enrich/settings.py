@@ -21,6 +21,8 @@ class Settings(BaseSettings):
         high=256,
         belongs=CAGE,
         soft=(0, 64),
+        zero="Auto",
+        begin=24,
     )
     separate_parts: bool = setting(
         True,
@@ -71,6 +73,8 @@ class Settings(BaseSettings):
         label="Max Offset",
         soft=(0.0, 0.5),
         precision=3,
+        zero="No Limit",
+        begin=0.1,
         look=True,
     )
     keep_pose: float = setting(
@@ -82,9 +86,11 @@ class Settings(BaseSettings):
     )
     balance: float = setting(
         1.0,
-        "Above 1, parts painted between 0 and 1 swing more; below 1, they follow more closely",
+        "How loose parts are that are painted between 0 and 1: above 1 they swing more, below 1 they follow more "
+        "closely. What is painted 0 or 1 stays as it is",
         low=0.05,
         high=20.0,
+        label="Looseness",
         soft=(0.25, 4.0),
     )
     transition: float = setting(
@@ -93,6 +99,7 @@ class Settings(BaseSettings):
         "size, so that it does not fold there. 0 is as painted",
         low=0.0,
         high=1.0,
+        label="Soft Border",
         soft=(0.0, 0.3),
         precision=3,
     )
@@ -133,14 +140,16 @@ class Settings(BaseSettings):
         "freely otherwise: even a body that nothing holds jiggles without drifting away. 0 is off",
         low=0,
         high=128,
-        label="Regions Held on Average",
+        label="Regions Kept from Drifting",
         soft=(0, 32),
+        zero="Off",
+        begin=8,
     )
     average_group: str = setting(
         "",
         "Vertex group of what stays with the animation on average, each piece by itself. Empty is all free flesh",
         counts=DATA,
-        label="Group Held on Average",
+        label="Group Kept from Drifting",
     )
     track_group: str = setting(
         "",
@@ -235,17 +244,20 @@ class Settings(BaseSettings):
         high=1.0,
         belongs=RESULT,
         counts=DATA,
+        label="Back to Animation",
     )
     follow_after_group: str = setting(
         "",
-        "Vertex group that says where Follow After acts: 1 fully, 0 not at all. Empty is everywhere",
+        "Vertex group that says where Back to Animation acts: 1 fully, 0 not at all. Empty is everywhere",
         belongs=RESULT,
         counts=DATA,
+        label="Back to Animation Group",
     )
     passengers: bool = setting(
         True,
         "Clothes, eyes, teeth and hair that hang on the same armature move with the flesh of the body",
         belongs=RANGE,
+        label="Attached Meshes",
     )
     preview_resolution: int = setting(
         10,
@@ -367,6 +379,8 @@ class Settings(BaseSettings):
         "Time steps from one sample to the next: more are more exact and slower; 0 chooses",
         low=0,
         high=64,
+        zero="Auto",
+        begin=2,
         panel="Solver",
     )
     newton_rounds: int = setting(
@@ -374,6 +388,8 @@ class Settings(BaseSettings):
         "Rounds of solving in each time step: few are faster and less exact; 0 goes on until it is right",
         low=0,
         high=50,
+        zero="Auto",
+        begin=4,
         label="Rounds",
         panel="Solver",
     )
@@ -384,6 +400,10 @@ class Settings(BaseSettings):
         high=1e12,
         unit="Pa",
         label="Stiffness",
+        soft=(0.0, 1e5),
+        precision=0,
+        zero="By Jiggle",
+        begin=5000.0,
         look=True,
         panel="Material",
     )
@@ -392,6 +412,7 @@ class Settings(BaseSettings):
         "Poisson's ratio, how much flesh bulges when squeezed: 0.49 keeps its volume, 0 none",
         low=0.0,
         high=0.49,
+        soft=(0.0, 0.49),
         look=True,
         panel="Material",
     )
@@ -401,6 +422,8 @@ class Settings(BaseSettings):
         low=1e-3,
         high=1e6,
         unit="kg/m3",
+        soft=(0.0, 5000.0),
+        precision=0,
         look=True,
         panel="Material",
     )
@@ -411,6 +434,7 @@ class Settings(BaseSettings):
         high=1e4,
         unit="1/s",
         label="Mass Damping",
+        soft=(0.0, 10.0),
         precision=3,
         look=True,
     )
@@ -421,6 +445,7 @@ class Settings(BaseSettings):
         high=1e3,
         unit="s",
         label="Stiffness Damping",
+        soft=(0.0, 0.1),
         precision=4,
         look=True,
     )

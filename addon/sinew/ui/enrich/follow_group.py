@@ -1,0 +1,78 @@
+"""The vertex group that says what follows: made from what is automatic, and painted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from ... import setups
+from ...scene import setup
+from ..classes import registering
+from ..job_operator import JobOperator
+from ..setup import operators, properties
+from ..setup.look import LookWork
+from ..work import Work
+
+
+class GroupWork(LookWork):
+    """The automatic weights of one object as a vertex group."""
+
+    name = "Finding the weights"
+    title = "Make Vertex Group"
+    stopped = "Finding the weights was stopped."
+
+    def make(self, body: setups.Body, monitor: Any) -> Any:
+        return body, body.automatic(monitor)
+
+    def finish(self, outcome: Any) -> str:
+        written = setups.write_automatic(self.object_name, *outcome)
+        found = setup.find_by_id(self.setup_id)
+        item = properties.find(found[2], found[1]) if found is not None else None
+        if item is not None:
+            properties.write(item, "follow_group", written)
+        return f'The vertex group "{written}" is there to be painted'
+
+
+class SINEW_OT_make_follow_group(JobOperator, bpy.types.Operator):
+    bl_idname = "sinew.make_follow_group"
+    bl_label = "Make Vertex Group"
+    bl_description = (
+        "Make a vertex group from the bones and the thickness of the mesh, to paint on: 1 follows the animation "
+        "exactly, 0 is free. One that was painted stays as it is, and the new one is another"
+    )
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        return operators.can_look(cls, context)
+
+    def prepare(self, context: Any) -> Work:
+        properties.refresh()
+        # Whatever is chosen now: a group that is not there must not keep one from being made.
+        return GroupWork(operators.active_item(context), follow_group="", spread=False)
+
+
+class SINEW_OT_paint_follow_group(bpy.types.Operator):
+    bl_idname = "sinew.paint_follow_group"
+    bl_label = "Paint"
+    bl_description = "Paint the follow group: red follows the animation exactly, blue is free"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        if not operators.has_setup(cls, context):
+            return False
+        item = operators.active_item(context)
+        ob = context.object
+        return item is not None and operators.can_paint(
+            cls, ob, setups.follow_group(ob, properties.settings_of(item))
+        )
+
+    def execute(self, context: Any) -> Any:
+        item, ob = operators.active_item(context), context.object
+        painted = operators.paint(ob, setups.follow_group(ob, properties.settings_of(item)))
+        return {"FINISHED"} if painted else {"CANCELLED"}
+
+
+register, unregister = registering((SINEW_OT_make_follow_group, SINEW_OT_paint_follow_group))

@@ -1,0 +1,100 @@
+"""No button holds a window up for a tenth of a second, on a mesh of 118,000 vertices: all of it goes in short steps.
+
+Measured is the processor's time of the main thread, so that a busy machine does not count.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import bpy
+import numpy as np
+import panel_use
+import pytest
+import scenes
+import sinew
+from fake_layout import draw
+from inside import save
+from sinew.scene import compat
+from sinew.ui import job_operator
+from sinew.ui.background import results
+from sinew.ui.enrich import cage, follow_group, spread, trial, weights
+from sinew.ui.enrich import panel as flesh
+from sinew.ui.setup import bake, panel, remake, sidebar, state
+from sinew.ui.work import Work
+
+LONGEST = 0.1  # seconds
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    sinew.register()
+    scenes.reset_scene()
+    scenes.build_two_bone_arm(rings=590, segments=200, frames=4)
+    save(tmp_path_factory.mktemp("large") / "arm.blend")
+    ob = panel_use.add_setup("Arm")
+    assert len(ob.data.vertices) > 118_000
+    yield ob
+    sinew.unregister()
+
+
+def longest(work: Callable[[], Work]) -> float:
+    """The longest time that the work holds the window up: when it begins, in a step, or when it ends."""
+    times = []
+
+    def timed(function: Callable[[], Any]) -> Any:
+        start = time.thread_time()
+        value = function()
+        times.append(time.thread_time() - start)
+        return value
+
+    begun: Work = timed(work)
+    job_operator.running.work = begun
+    while timed(begun.step):
+        pass
+    assert begun.job is not None
+    begun.job.wait()
+    timed(job_operator.watch)
+    assert not job_operator.running.failed, job_operator.running.message
+    return max(times)
+
+
+@pytest.mark.parametrize(
+    "kind", [cage.BuildWork, trial.TrialWork, follow_group.GroupWork, spread.SpreadWork], ids=lambda kind: kind.name
+)
+def test_looks_are_short(large: Any, kind: Callable[[Any], Work]) -> None:
+    assert longest(lambda: kind(panel_use.item())) < LONGEST
+
+
+@pytest.mark.skipif(not compat.NODES_READ_GROUPS, reason="vertex groups can only be read vertex by vertex")
+def test_weights_are_shown_at_once(large: Any) -> None:
+    large.vertex_groups["Sinew Follow"].add([0], 0.5, "REPLACE")  # as a stroke does
+    start = time.thread_time()
+    weights.refresh(panel_use.item())
+    assert time.thread_time() - start < LONGEST
+    results.wait()
+    surface = weights.surface_of(panel_use.item(), bpy.context.evaluated_depsgraph_get())
+    assert surface is not None and len(surface.colors) == len(large.data.vertices)
+
+
+def test_a_bake_and_its_new_look_are_short(large: Any) -> None:
+    assert longest(lambda: bake.BakeWork("Arm", state.target())) < LONGEST
+    item = panel_use.item()
+    large.vertex_groups.new(name="Where").add(list(range(0, len(large.data.vertices), 2)), 1.0, "REPLACE")
+    item.amount, item.follow_after, item.follow_after_group = 0.5, 0.5, "Where"
+    assert longest(lambda: remake.RemakeWork("Arm", state.target())) < LONGEST
+    assert panel_use.state_now().kind == state.BAKED
+
+
+def test_a_redraw_is_short(large: Any) -> None:
+    times = []
+    for _ in range(2):
+        state.forget()
+        start = time.thread_time()
+        for cls in (*panel.CLASSES, *flesh.CLASSES, sidebar.SINEW_PT_sidebar):
+            draw(cls)
+        times.append(time.thread_time() - start)
+        results.wait()
+    assert np.max(times) < LONGEST, times
