@@ -83,7 +83,21 @@ class Fit:
         /,
     ) -> tuple[tuple[float, float, int, int], tuple[float, float, int, int]]: ...
 
-class Enrich:
+class Simulation:
+    """What can be advanced, alone or in an ensemble."""
+
+    def advance(self, *move: Any) -> tuple[int, int, int, int, int]: ...
+
+class Ensemble:
+    """Several simulations as bodies of one world."""
+
+    substeps: int  # of an interval
+    def __new__(cls, simulations: list[Any]) -> Ensemble: ...
+    def advance(
+        self, moves: list[tuple[Any, ...]], monitor: Monitor | None = None, /
+    ) -> list[tuple[int, int, int, int, int]]: ...
+
+class Enrich(Simulation):
     """The constrained simulation of a fitted cage."""
 
     options: tuple[str, ...]  # names of the settings that it takes
@@ -95,7 +109,7 @@ class Enrich:
         paint: dict[str, Floats | Ints | None],
         monitor: Monitor | None = None,
     ) -> Enrich: ...
-    def advance(
+    def advance(  # type: ignore[override]
         self,
         before: Floats | None,
         begin: Floats,
@@ -104,6 +118,7 @@ class Enrich:
         positions: Floats,
         velocities: Floats,
         acceleration: Floats | None = None,
+        inner: Floats | Monitor | None = None,
         monitor: Monitor | None = None,
         /,
     ) -> tuple[int, int, int, int, int]: ...

@@ -12,7 +12,7 @@ import scenes
 import sinew
 from inside import save
 from panel_use import FRAMES, add_setup
-from sinew.core.bake.worker import Worker
+from sinew.core.bake.company import Company
 
 
 @pytest.fixture
@@ -37,13 +37,13 @@ def dressed(registered: None, tmp_path: Path) -> Any:
 @pytest.fixture
 def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """Bakes take their time, on the quickest machine too: what happens in the middle of one can be looked at."""
-    step = Worker.step
+    step = Company.step
 
-    def slower(worker: Worker) -> bool:
+    def slower(company: Company) -> None:
         time.sleep(0.02)
-        return step(worker)
+        step(company)
 
-    monkeypatch.setattr(Worker, "step", slower)
+    monkeypatch.setattr(Company, "step", slower)
 
 
 def _with_setup(build: Callable[..., Any], folder: Path) -> Any:

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from sinew.core.bake import move
 
 
 class FakeCage:
@@ -27,6 +28,14 @@ class FakeMonitor:
 
     def progress(self) -> tuple[str, int, int]:
         return "Building", 1, 4
+
+
+class FakeSimulation:
+    """Takes the moves of an enricher, and together with others of a whole company of them."""
+
+    @staticmethod
+    def advance(enricher: Any, state: Any, window: Any) -> Any:
+        return enricher.advance(state, window)
 
 
 class FakeEnricher:
@@ -75,6 +84,13 @@ class FakeEnricher:
     def begin(self, fitted: Any, fitted_next: Any = None) -> Any:
         velocities = np.zeros_like(fitted) if fitted_next is None else (fitted_next - fitted) * self.rate
         return SimpleNamespace(positions=fitted.copy(), velocities=velocities)
+
+    def plan(self, state: Any, window: Any, outer: Any = None) -> Any:
+        arguments = (self, state, window)
+        return SimpleNamespace(move=move.Move(FakeSimulation, arguments), arguments=arguments)
+
+    def finish(self, plan: Any, numbers: Any) -> Any:
+        return numbers
 
     def advance(self, state: Any, window: Any, outer: Any = None) -> Any:
         FakeEnricher.steps += 1

@@ -1,4 +1,5 @@
-"""A method of a few lines, without native code: every vertex trails behind the input by half."""
+"""A method of a few lines, without native code: every vertex trails behind the input by half, and tires of it, so that
+its state carries more than places."""
 
 from __future__ import annotations
 
@@ -48,12 +49,18 @@ class TrailEngine:
         pulse()
         return index
 
-    def advance(self, store: Store, index: int) -> TrailNumbers:
+    def move(self, store: Store, index: int) -> None:
+        return None
+
+    def advance(self, store: Store, index: int, moved: Any) -> TrailNumbers:
         TrailEngine.steps += 1
         self.on_step()
         placed = store.read("placed", index)
         before = store.read("trail", index - 1) if index else placed
-        store.write("trail", index, before + 0.5 * (placed - before))
+        tired = store.read("inner", index - 1) if index else np.zeros((len(placed), 1))
+        tired = np.maximum(tired, 0.1 * np.linalg.norm(placed - before, axis=1, keepdims=True))
+        store.write("trail", index, before + 0.5 / (1.0 + tired) * (placed - before))
+        store.write("inner", index, tired)
         return TrailNumbers(trail=float(np.abs(placed - before).max()))
 
     def show(self, store: Store, index: int) -> list[Any]:
@@ -80,7 +87,8 @@ class FakeMonitor:
 def layout(vertices: int, counts: Mapping[str, int]) -> methods.Layout:
     points = ((vertices, 3), "<f8")
     constants = {"weight": ((counts["trails"],), "<f8")}
-    return methods.Layout(constants, prepared={"placed": points}, state={"trail": points})
+    state = {"trail": points, "inner": ((vertices, 1), "<f8")}
+    return methods.Layout(constants, prepared={"placed": points}, state=state)
 
 
 def make(settings: type[Any]) -> methods.Method:

@@ -115,15 +115,15 @@ def test_an_interrupted_loop_goes_on_with_the_same_bits(tmp_path: Path, monkeypa
     monkeypatch.setattr(beginning, "_MOST_CYCLES", 2)
     shot = make_shot(PERIOD, loop=True, settle=10.0)  # blended, which is the hard case
     whole = baked(run.bake(shot, samples(PERIOD), tmp_path / "whole"))
-    simulate = worker.Worker._advance
+    simulate = worker.Worker.advance
 
-    def interrupted(self: Any, index: int) -> None:
-        if index == stop:
+    def interrupted(self: Any, moved: Any) -> Any:
+        if self.computes == stop:
             raise Cancelled("Stopped")
-        simulate(self, index)
+        return simulate(self, moved)
 
     with monkeypatch.context() as patch:
-        patch.setattr(worker.Worker, "_advance", interrupted)
+        patch.setattr(worker.Worker, "advance", interrupted)
         with pytest.raises(Cancelled):
             run.bake(shot, samples(PERIOD), tmp_path / "parts")
     assert np.array_equal(whole, baked(run.bake(shot, samples(PERIOD), tmp_path / "parts")))
@@ -204,15 +204,15 @@ def test_an_interrupted_start_at_rest_goes_on_with_the_same_bits(tmp_path: Path,
 
     shot = make_shot(8, start="rest", preroll=6)
     whole = baked(run.bake(shot, curled(8), tmp_path / "whole"))
-    simulate = worker.Worker._advance
+    simulate = worker.Worker.advance
 
-    def interrupted(self: Any, index: int) -> None:
-        if index == 3:
+    def interrupted(self: Any, moved: Any) -> Any:
+        if self.computes == 3:
             raise Cancelled("Stopped")
-        simulate(self, index)
+        return simulate(self, moved)
 
     with monkeypatch.context() as patch:
-        patch.setattr(worker.Worker, "_advance", interrupted)
+        patch.setattr(worker.Worker, "advance", interrupted)
         with pytest.raises(Cancelled):
             run.bake(shot, curled(8), tmp_path / "parts")
     assert np.array_equal(whole, baked(run.bake(shot, curled(8), tmp_path / "parts")))

@@ -129,12 +129,20 @@ def _goes_far(step: _Step, after: _Step | None) -> bool:
     return step.way > _FAR and bool(bends) and min(bends) > max(_FAR, 0.5 * step.way)
 
 
+def window_of(index: int, fitted: Pose, cuts: Cuts) -> tuple[Any, Any, Any, Any]:
+    """The two samples that the way to sample `index` joins, between those beside them. Nothing is seen across a cut:
+    None there, and beyond the ends, where `fitted(i)` is None; where the input jumps to `index`, so is the second."""
+    jumps = cuts.at(index)
+    before = None if jumps or cuts.at(index - 1) else fitted(index - 2)
+    after = None if cuts.at(index + 1) else fitted(index + 1)
+    return before, None if jumps else fitted(index - 1), fitted(index), after
+
+
 def go_on(enricher: Any, state: Any, index: int, fitted: Pose, cuts: Cuts, outer: Any) -> tuple[Any, Any | None]:
     """The state of sample `index` from the one before, and what happened on the way; None where the input jumps and it
-    begins anew. Nothing is seen across a cut. `fitted(i)` is None beyond the ends."""
-    after = None if cuts.at(index + 1) else fitted(index + 1)
-    if cuts.at(index):
-        return enricher.begin(fitted(index), after), None
-    before = None if cuts.at(index - 1) else fitted(index - 2)
-    state, step = enricher.advance(state, (before, fitted(index - 1), fitted(index), after), outer)
+    begins anew."""
+    window = window_of(index, fitted, cuts)
+    if window[1] is None:
+        return enricher.begin(*window[2:]), None
+    state, step = enricher.advance(state, window, outer)
     return state, step

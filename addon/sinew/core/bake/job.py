@@ -83,6 +83,7 @@ class Plan:
     shot: Shot
     previous: str = ""
     clock: Clock | None = None
+    world: str = ""  # plans of one name are simulated together; "": alone
 
 
 class Job(Working):
@@ -109,7 +110,9 @@ class Job(Working):
 
     def _bake(self, plans: Sequence[Plan], root: Path) -> list[baking.Outcome]:
         members = [
-            baking.Member(plan.shot, spool, plan.previous, plan.clock, functools.partial(self._is_ready, number))
+            baking.Member(
+                plan.shot, spool, plan.previous, plan.clock, plan.world, functools.partial(self._is_ready, number)
+            )
             for number, (plan, spool) in enumerate(zip(plans, self._spools, strict=True))
         ]
         try:

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import BadInput
+from .move import Move
 from .numbers import Numbers
 
 if TYPE_CHECKING:
@@ -70,8 +71,12 @@ class Engine(Show, Protocol):
         """Before the first `advance` of a run, which computes sample `index`. From which sample it must go on really:
         `index`, or one before it. `pulse` is called now and then and raises where the work is to end."""
 
-    def advance(self, store: Store, index: int) -> Numbers:
-        """Writes the state of sample `index` from the one before; that of sample 0 from nothing."""
+    def move(self, store: Store, index: int) -> Move | None:
+        """What its simulation does on the way to sample `index`; None: nothing, there or at all."""
+
+    def advance(self, store: Store, index: int, moved: Any) -> Numbers:
+        """Writes the state of sample `index` from the one before; that of sample 0 from nothing. `moved`: what came of
+        its move, None without one."""
 
     def summary(self, store: Store) -> dict[str, Any]:
         """What a report says beside what it says of every method; "warnings" among it are added to the others."""

@@ -5,23 +5,26 @@
 A state may need what is prepared of samples ahead, so results trail the samples. All that is needed later is read back
 from the store, so memory does not grow with the number of frames, and a continued bake computes from the same bits as
 one that ran through. The setups of a group go on sample by sample, side by side; each has its own method, folder and
-results, and what was finished of each stays when the group is interrupted.
+results, and what was finished of each stays when the group is interrupted. Those that share a world are simulated
+together, as its bodies: what changes of one is computed anew for all of them.
 """
 
 from __future__ import annotations
 
 import concurrent.futures
 import contextlib
+import dataclasses
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..base.errors import Cancelled, OutOfMemory
+from ..base.errors import BadInput, Cancelled, OutOfMemory
 from ..base.hashes import hash_arrays
 from . import folders
 from .clock import Clock
+from .company import Company
 from .manifest import Manifest
 from .method import Engine
 from .report import build_report
@@ -56,6 +59,7 @@ class Member:
     source: Source
     previous: str = ""
     clock: Clock | None = None
+    world: str = ""  # those of one name are simulated together; "": alone
     ready: Ready | None = None  # told the folder as soon as it can be played: it shows the input where nothing is done
 
 
@@ -70,7 +74,8 @@ def bake(
     ready: Ready | None = None,
 ) -> Outcome:
     """Bakes one setup into a folder under `root`. `source` has the samples in order."""
-    return bake_group([Member(shot, Given(source), previous, clock, ready)], root, progress=progress)[0]
+    member = Member(shot, Given(source), previous, clock, ready=ready)
+    return bake_group([member], root, progress=progress)[0]
 
 
 def bake_group(
@@ -84,7 +89,10 @@ def bake_group(
     """
     with contextlib.ExitStack() as stack:
         try:
-            bakes = [_open(member, root, stack, progress, watch) for member in members]
+            found = [_look(member, root, stack, progress) for member in _acquainted(members)]
+            bakes = [
+                one.outcome() if _is_kept(one, found) else _open(one, root, stack, progress, watch) for one in found
+            ]
             _run([one for one in bakes if isinstance(one, _Bake)], progress)
             return [one if isinstance(one, Outcome) else one.finish() for one in bakes]
         except MemoryError as error:
@@ -98,6 +106,7 @@ class _Bake:
 
     def __init__(self, member: Member, samples: _Samples, worker: Worker) -> None:
         self.shot, self.ready, self.samples, self.worker = member.shot, member.ready, samples, worker
+        self.world = member.world
         self._more = True  # samples are to come
 
     def feed(self, wait: bool) -> None:
@@ -115,13 +124,9 @@ class _Bake:
                 return
 
     @property
-    def waits(self) -> bool:
-        """Whether it has nothing to do until a sample comes."""
-        return self._more and not self.worker.can_step
-
-    @property
-    def is_over(self) -> bool:
-        return not self._more and not self.worker.can_step
+    def has_more(self) -> bool:
+        """Whether samples are to come."""
+        return self._more
 
     def finish(self) -> Outcome:
         store = self.worker.store
@@ -153,34 +158,93 @@ class _Samples:
         return self._back is None and self._source.ended
 
 
-def _open(
-    member: Member, root: Path, stack: contextlib.ExitStack, progress: Progress | None, watch: Watch | None
-) -> _Bake | Outcome:
-    """The bake of one setup, begun or continued; or the one that was there, if it is still right."""
+def _acquainted(members: Sequence[Member]) -> list[Member]:
+    """The members, each with what its company is part of its identity: it feels them."""
+    known = [member.shot.identity() for member in members]
+    acquainted = []
+    for number, member in enumerate(members):
+        others = [
+            identity
+            for other, identity in enumerate(known)
+            if other != number and member.world and members[other].world == member.world
+        ]
+        _check_company(member, [other for other in members if member.world and other.world == member.world])
+        shot = dataclasses.replace(member.shot, company=tuple(sorted(others)))
+        acquainted.append(dataclasses.replace(member, shot=shot))
+    return acquainted
+
+
+def _check_company(member: Member, company: Sequence[Member]) -> None:
+    mine = (member.shot.first_frame, member.shot.samples, member.shot.sample_rate)
+    for other in company:
+        theirs = (other.shot.first_frame, other.shot.samples, other.shot.sample_rate)
+        if theirs != mine or (other is not member and (other.shot.settings.loop or member.shot.settings.loop)):
+            raise BadInput(
+                f'"{member.shot.owner_object}" and "{other.shot.owner_object}" are simulated together: give them the '
+                "same frame range and samples a frame, and no loop."
+            )
+
+
+@dataclass
+class _Found:
+    """What there is of a bake before it goes on."""
+
+    member: Member
+    samples: _Samples
+    clock: Clock
+    identity: str
+    store: Store | None  # of an interrupted bake of the same thing
+    old: Store | None  # of a complete one, which this one replaces
+    taken: int = 0  # first samples whose input, and all else, is as it was
+
+    @property
+    def is_unchanged(self) -> bool:
+        """Whether the bake that was there already is still right."""
+        shot, old = self.member.shot, self.old
+        if old is None or self.taken < shot.samples or not old.manifest.complete:
+            return False
+        return old.manifest.owner == shot.owner and (shot.is_preview or not old.manifest.is_preview)
+
+    def outcome(self) -> Outcome:
+        assert self.old is not None
+        return Outcome(self.old.manifest.id, self.old.folder, self.old.manifest.report, True)
+
+
+def _is_kept(one: _Found, found: Sequence[_Found]) -> bool:
+    """Whether a bake stays as it is: those of one world do together, or none."""
+    world = one.member.world
+    return all(other.is_unchanged for other in found if other is one or (world and other.member.world == world))
+
+
+def _look(member: Member, root: Path, stack: contextlib.ExitStack, progress: Progress | None) -> _Found:
     shot, clock = member.shot, member.clock or Clock()
-    samples = _Samples(member.source, clock)
     identity = shot.identity()
     store = folders.open_unfinished(root, shot, identity)
     if store is not None:
         stack.callback(store.close)
     old = folders.open_source(root, member.previous, shot, identity) if store is None else None
-    taken = 0
+    found = _Found(member, _Samples(member.source, clock), clock, identity, store, old)
     if old is not None:
         stack.callback(old.close)
-        taken = _take_unchanged(old, shot, samples, progress)
-        is_enough = shot.is_preview or not old.manifest.is_preview
-        if taken == shot.samples and old.manifest.complete and old.manifest.owner == shot.owner and is_enough:
-            return Outcome(old.manifest.id, old.folder, old.manifest.report, True)
-    engine = _make_engine(shot, store or old, clock, progress, watch)
+        found.taken = _take_unchanged(old, shot, found.samples, progress)
+    return found
+
+
+def _open(
+    found: _Found, root: Path, stack: contextlib.ExitStack, progress: Progress | None, watch: Watch | None
+) -> _Bake:
+    """The bake of one setup, begun or continued."""
+    shot, store, old = found.member.shot, found.store, found.old
+    engine = _make_engine(shot, store or old, found.clock, progress, watch)
     if store is None:
-        store = _create(root, shot, identity, engine)
+        store = _create(root, shot, found.identity, engine)
         stack.callback(store.close)
     if old is not None:
         store.copy_from(old, _carried_over(old, shot))
     store.describe(
         settings=shot.settings.as_dict(), frame_start=shot.frame_start, frame_end=shot.frame_end, complete=False
     )
-    return _Bake(member, samples, Worker(store, shot, engine, clock, taken=taken))
+    return _Bake(found.member, found.samples, Worker(store, shot, engine, found.clock, taken=found.taken))
 
 
 def check_inputs(store: Store, shot: Shot, source: Iterable[Sample]) -> tuple[int, str] | None:
@@ -283,19 +347,22 @@ def _create(root: Path, shot: Shot, identity: str, engine: Engine) -> Store:
 def _run(bakes: Sequence[_Bake], progress: Progress | None) -> None:
     """Brings them to their end, side by side, until one fails or Ctrl+C."""
     clock = _LeftClock(bakes, progress)
+    companies = _companies(bakes)
     for one in bakes:
         one.worker.pulse = clock.tell
     clock.tell(force=True)  # before anyone is told that frames arrive, and takes what the cage told for frames
     try:
-        while not all(one.is_over for one in bakes):
+        while True:
             for one in bakes:
                 one.feed(wait=False)
-            ready = [one for one in bakes if one.worker.can_step]
+            ready = [company for company in companies if company.can_step]
+            waiting = [one for one in bakes if one.has_more]
             if ready:
-                min(ready, key=lambda one: one.worker.done).worker.step()
+                min(ready, key=lambda company: company.done).step()
+            elif waiting:
+                waiting[0].feed(wait=True)
             else:
-                for one in [one for one in bakes if one.waits][:1]:
-                    one.feed(wait=True)
+                break
             clock.tell()
         clock.tell(force=True)
     except (KeyboardInterrupt, Cancelled):
@@ -303,6 +370,14 @@ def _run(bakes: Sequence[_Bake], progress: Progress | None) -> None:
         raise Cancelled(
             f"Stopped: {clock.done} of {clock.total} {word} are finished and kept, bake again to continue."
         ) from None
+
+
+def _companies(bakes: Sequence[_Bake]) -> list[Company]:
+    """Who is simulated with whom."""
+    together: dict[str, list[Worker]] = {}
+    for number, one in enumerate(bakes):
+        together.setdefault(one.world or f" {number}", []).append(one.worker)
+    return [Company(workers) for workers in together.values()]
 
 
 class _LeftClock:

@@ -84,6 +84,7 @@ class Shot:
     repeats: tuple[bool, bool] = (False, False)  # whether the input of a loop goes on so before and after the range
     safe: Floats | None = None  # (t, 3) the body where its near parts are apart, at any place; None: at rest
     labels: Labels | None = None  # what its parts are called, for sentences
+    company: tuple[str, ...] = ()  # identities of those that it is simulated with
     is_preview: bool = False
     native: str = ""
     build: str = ""
@@ -106,7 +107,7 @@ class Shot:
         """Hash of everything that the simulated motion depends on but the frames."""
         settings = self.settings.hashed(CAGE, SIMULATION)
         numbers = [self.sample_rate, self.gravity, self.first_frame, self.fields]
-        text = json.dumps([_IDENTITY, self.native, settings, *numbers])
+        text = json.dumps([_IDENTITY, self.native, settings, *numbers, *self.company])
         special = [] if self.parts is None else [self.parts.tracked, self.parts.rigid]
         special += [] if self.safe is None else [self.safe]
         painted = self.regions.arrays()

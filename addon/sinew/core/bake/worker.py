@@ -1,14 +1,17 @@
-"""The worker of a bake: takes samples in order and brings the store as far as they allow."""
+"""The worker of a bake: takes samples in order and brings the store as far as they allow, when its company says."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from ..base.errors import BadInput
 from .clock import Clock
 from .method import Engine
+from .move import Move
+from .numbers import Numbers
 from .results import Results
 from .shot import Sample, Shot, sample_hash
 from .store import Store
@@ -70,13 +73,10 @@ class Worker:
         """A sample has changed, or is damaged. The states that have looked ahead to it have seen it too."""
         self._begun = False
         self._prepared = min(self._prepared, index)
-        self._state = 0 if self.shot.settings.loop else min(self._state, max(0, index - self.engine.ahead))
-        for before in range(self._state, index):
-            mark = self.store.marks[before]
-            if mark is not None:
-                self._keys.setdefault(before, mark.result)
+        start = 0 if self.shot.settings.loop else min(self._state, max(0, index - self.engine.ahead))
+        self.go_back(start)
+        for before in range(start, index):
             self.store.show_input(before)
-        self.store.void_from(self._state)
 
     @property
     def has_all(self) -> bool:
@@ -87,40 +87,62 @@ class Worker:
             raise BadInput(f"Only {self._available} of {self.shot.samples} samples could be taken: bake again.")
 
     @property
-    def can_step(self) -> bool:
-        """Whether there is work that needs no further sample."""
-        return self._can_advance or self._prepared < self._available
-
-    def step(self) -> bool:
-        """Prepares or computes one sample. False when there is nothing to do before the next sample comes."""
-        if self._can_advance:
-            self._advance(self._state)
-        elif self._prepared < self._available:
-            with self.clock.stage(self.engine.preparing):
-                self._prepared += self.engine.prepare(self.store, self._prepared, self._available)
-        else:
-            return False
-        return True
+    def prepared(self) -> int:
+        """Samples that have what their state is computed from."""
+        return self._prepared
 
     @property
-    def _can_advance(self) -> bool:
+    def computes(self) -> int:
+        """The sample whose state is computed next."""
+        return self._state
+
+    @property
+    def can_prepare(self) -> bool:
+        return self._prepared < self._available
+
+    @property
+    def can_advance(self) -> bool:
         if self._state >= min(self._prepared, self._available):
             return False
         if self.shot.settings.loop:  # its beginning depends on its end
             return self._prepared == self.shot.samples
         return self._state + self.engine.ahead < self._prepared or self._prepared == self.shot.samples
 
-    def _advance(self, index: int) -> None:
-        """Computes the state of sample `index` from the one before, and its result."""
-        with self.clock.stage("simulation"):
-            if not self._begun:
-                start = self.engine.begin(self.store, index, self.pulse)
-                self._begun = True
-                if start < index:
-                    self._state = start
-                    self.store.void_from(start)
-                    return
-            numbers = self.engine.advance(self.store, index)
-        self._results.write(index, self._keys[index], numbers)
-        self._state = index + 1
+    def prepare(self) -> None:
+        """Makes what the next states are computed from, for one sample or a few."""
+        with self.clock.stage(self.engine.preparing):
+            self._prepared += self.engine.prepare(self.store, self._prepared, self._available)
+
+    def begin(self) -> bool:
+        """Before a sample is computed. False where that must be an earlier one than it was to be."""
+        if self._begun:
+            return True
+        start = self.engine.begin(self.store, self._state, self.pulse)
+        self._begun = True
+        if start >= self._state:
+            return True
+        self.go_back(start)
+        return False
+
+    def go_back(self, index: int) -> None:
+        """Samples from `index` on are to be computed anew."""
+        for later in range(index, self._state):
+            mark = self.store.marks[later]
+            if mark is not None:
+                self._keys.setdefault(later, mark.result)
+        self._state = index
+        self.store.void_from(index)
+
+    def move(self) -> Move | None:
+        """What its simulation does on the way to the next sample."""
+        return self.engine.move(self.store, self._state)
+
+    def advance(self, moved: Any) -> Numbers:
+        """Computes the state of the next sample from the one before."""
+        return self.engine.advance(self.store, self._state, moved)
+
+    def finish(self, numbers: Numbers) -> None:
+        """Writes the result of that sample."""
+        self._results.write(self._state, self._keys[self._state], numbers)
+        self._state += 1
         self.computed += 1

@@ -12,8 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ...bake.beginning import Beginning, Cycle, close_cycle, find_cycle, lead, settle
-from ...bake.cuts import Cuts, go_on
+from ...bake.cuts import Cuts, window_of
 from ...bake.method import Show
+from ...bake.move import Move
 from ...bake.numbers import Numbers
 from ...bake.outer import Outer
 from ...bake.results import local, world
@@ -151,6 +152,8 @@ class FleshEngine(FleshShow):
         self._cycle: Cycle | None = None
         self._cuts: Cuts | None = None
         self._free: Array | None = None
+        self._window: Any = None  # of the sample that is computed, ...
+        self._plan: Any = None  # ... and what is to be done there; None at a cut
         self._last: tuple[int, Any] | None = None  # a state that is blended where it is stored
 
     def counts(self) -> dict[str, int]:
@@ -251,30 +254,41 @@ class FleshEngine(FleshShow):
             pose, self._enricher.seen, self.size, a_frame=shot.settings.samples, played_from=begins, period=period
         )
 
-    def advance(self, store: Store, index: int) -> FleshNumbers:
-        cycle, gap = self._cycle, self._beginning.gap
-
-        def fitted(i: int) -> Floats | None:
-            if cycle is not None:
-                return store.read("fitted", cycle.index(i))
-            return store.read("fitted", i) if 0 <= i < self._shot.samples else None
-
+    def move(self, store: Store, index: int) -> Move | None:
         assert self._cuts is not None
+        self._plan = None
+        if index <= self._cuts.first:
+            return None
+        self._window = window_of(index, lambda i: self._fitted(store, i), self._cuts)
+        if self._window[1] is None:
+            return None
+        self._plan = self._enricher.plan(self._state_before(store, index), self._window, self._outer(store, index))
+        move: Move | None = self._plan.move
+        return move
+
+    def _fitted(self, store: Store, index: int) -> Floats | None:
+        if self._cycle is not None:
+            return store.read("fitted", self._cycle.index(index))
+        return store.read("fitted", index) if 0 <= index < self._shot.samples else None
+
+    def advance(self, store: Store, index: int, moved: Any) -> FleshNumbers:
+        assert self._cuts is not None
+        cycle, gap, first = self._cycle, self._beginning.gap, self._cuts.first
         about: dict[str, float] = {}
-        first = self._cuts.first
         if index < first:
-            state = self._enricher.begin(fitted(index))  # a pose of its own, before the take begins
+            state = self._enricher.begin(self._fitted(store, index))  # a pose of its own, before the take begins
         elif index == first:
             state = self._beginning.state
             about |= {"gap": float(gap is not None), "restarted": float(first > 0 and self._shot.settings.simulate)}
             if cycle is not None:
                 about |= {"cycles": float(self._beginning.cycles), "seam": self._beginning.seam}
                 about |= {"period": float(cycle.period), "kink": float(cycle.has_kink)}
+        elif self._plan is None:  # a cut: it begins anew
+            state = self._enricher.begin(*self._window[2:])
+            about["restarted"] = float(self._shot.settings.simulate)
         else:
-            before, outer = self._state_before(store, index), self._outer(store, index)
-            state, step = go_on(self._enricher, before, index, fitted, self._cuts, outer)
-            about["restarted"] = float(step is None and self._shot.settings.simulate)
-            for name in ("rounds", "substeps", "repaired", "fallbacks") if step is not None else ():
+            state, step = self._enricher.finish(self._plan, moved)
+            for name in ("rounds", "substeps", "repaired", "fallbacks"):
                 about[name] = float(getattr(step, name))
         positions = state.positions
         if gap is not None and cycle is not None:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from ...bake.beginning import close_cycle, find_cycle, lead, settle
 from ...bake.cuts import Cuts, go_on
 from ...bake.fields import push_of
+from ...bake.move import Move
 from ...bake.outer import NOTHING, Outer
 from ...bake.shot import Passenger
 from ...base.errors import BadInput
@@ -72,6 +73,17 @@ class Step:
     fallbacks: int = 0  # steps retaken by implicit Euler
     unconverged: int = 0
     repaired: int = 0  # tets that came out inside out and were drawn back to their sound fitted shape
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The way from one frame to the next: a move of the simulation, or none."""
+
+    state: State  # at its end: at once, or when the move has been taken
+    end: Floats  # (n, 3) the input there ...
+    target: Floats | None = None  # ... as the simulation sees it, ...
+    ride: Any = 0.0  # ... from a place that went so far
+    move: Move | None = None
 
 
 class Enricher:
@@ -201,9 +213,14 @@ class Enricher:
     def advance(self, state: State, window: Window, outer: Outer = NOTHING) -> tuple[State, Step]:
         """From frame i to i + 1, with window = (fitted[i-1] or None, fitted[i], fitted[i+1], fitted[i+2] or None): None
         at the ends, and what lies across a cut (core/bake/cuts.py)."""
+        plan = self.plan(state, window, outer)
+        return self.finish(plan, plan.move and plan.move.alone())
+
+    def plan(self, state: State, window: Window, outer: Outer = NOTHING) -> Plan:
+        """What is to be done on that way."""
         before, begin, end, after = window
         if self._simulation is None:  # only fitted
-            return self.begin(end, after), Step()
+            return Plan(self.begin(end, after), end)
         positions, velocities = np.array(state.positions), np.array(state.velocities)
         target, ride = end, np.zeros(3)
         if self.settings.travel != 1.0:  # all is seen from a place that rides along
@@ -213,11 +230,18 @@ class Enricher:
         if outer.follow is not None:
             self._simulation.follow(*(np.ascontiguousarray(weights, np.float64) for weights in outer.follow))
         push = self._push(outer, positions, velocities + ride / self.interval)
-        rounds, unconverged, fallbacks, inverted, repaired = self._simulation.advance(
-            before, begin, target, after, positions, velocities, push, self._monitor
-        )
-        if self.settings.travel != 1.0:
-            positions = np.where(positions == target, end, positions + ride)  # what follows stays exactly on the input
+        arguments = (before, begin, target, after, positions, velocities, push)
+        move = Move(self._simulation, arguments, self._monitor)
+        return Plan(State(positions, velocities), end, target, ride, move)
+
+    def finish(self, plan: Plan, numbers: Any) -> tuple[State, Step]:
+        """What came of a plan, given the numbers of its move."""
+        if plan.move is None:
+            return plan.state, Step()
+        positions = plan.state.positions
+        if self.settings.travel != 1.0:  # what follows stays exactly on the input
+            positions = np.where(positions == plan.target, plan.end, positions + plan.ride)
+        rounds, unconverged, fallbacks, inverted, repaired = numbers
         step = Step(
             rounds=rounds,
             substeps=self._substeps,
@@ -226,7 +250,7 @@ class Enricher:
             unconverged=unconverged,
             repaired=repaired,
         )
-        return State(positions, velocities), step
+        return State(positions, plan.state.velocities), step
 
     def settle(self, pose: Floats, outer: Outer = NOTHING) -> Floats:
         """The cage (n, 3) at rest in a pose (n, 3) that stands still."""
