@@ -109,6 +109,7 @@ def _parser(open_file: str | None = None) -> argparse.ArgumentParser:
     bake.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change a setting; may repeat")
     bake.add_argument("--out", type=Path, metavar="OUT.blend", help="save here and leave FILE untouched")
     bake.add_argument("--report", type=Path, metavar="R.json", help="write the report here")
+    bake.add_argument("--resample", action="store_true", help="play all frames, also where an earlier bake holds them")
     bake.set_defaults(run=_bake)
 
     fit = commands.add_parser(
@@ -153,7 +154,9 @@ def _bake(options: argparse.Namespace) -> int:
     target = _checked_target(options)
     file, baking = _open(options)
     where = baking.Target(target)
-    outcome = baking.bake_object(options.object, values, where, _ProgressLine(), method=options.method or "")
+    outcome = baking.bake_object(
+        options.object, values, where, _ProgressLine(), method=options.method or "", resample=options.resample
+    )
     report = outcome.report
     if file.scripts_were_blocked():
         report = _with_warning(
@@ -311,7 +314,8 @@ def _arguments(options: argparse.Namespace) -> list[str]:
         if getattr(options, name, None) is not None:
             arguments += [f"--{name}={getattr(options, name)}"]
     arguments += [f"--set={pair}" for pair in getattr(options, "set", [])]
-    return arguments + (["--enable-scripts"] if options.enable_scripts else [])
+    flags = [name for name in ("enable_scripts", "resample") if getattr(options, name, False)]
+    return arguments + [f"--{name.replace('_', '-')}" for name in flags]
 
 
 def _catch_interrupts() -> None:

@@ -18,6 +18,7 @@ from sinew.core.bake import folders
 from sinew.core.base import installed
 from sinew.core.methods.enrich.settings import Settings
 from sinew.scene import fingerprint, setup
+from sinew.scene.subject import Subject
 from sinew.ui import job_operator
 from sinew.ui.setup import bake, state
 
@@ -90,6 +91,27 @@ def test_bake_plays_and_leaves_the_frame_and_the_modifiers(arm: Any) -> None:
         assert not arm.modifiers["Sinew"].show_viewport and not arm.modifiers["Sinew"].show_render
         added = max(added, float(np.abs(result - shown_at(arm, frame)).max()))
     assert added > 1e-3
+
+
+def test_bake_plays_the_frames_again_only_where_something_moves_otherwise_or_it_is_asked_for(
+    arm: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken: list[int] = []
+    now = Subject.now
+    monkeypatch.setattr(Subject, "now", lambda self, when: taken.append(1) or now(self, when))
+
+    def looks(**options: Any) -> int:
+        taken.clear()
+        assert bpy.ops.sinew.bake(**options) == {"FINISHED"}
+        return len(taken)
+
+    assert looks() >= FRAMES
+    item().jiggle = 5.0
+    assert looks() < FRAMES and "none was played" in job_operator.running.message
+    item().jiggle = 4.0
+    assert looks(resample=True) >= FRAMES and "played" not in job_operator.running.message
+    arm.parent.location.x += 0.1
+    assert looks() >= FRAMES
 
 
 def test_the_panel_says_what_made_a_bake_stale(arm: Any) -> None:

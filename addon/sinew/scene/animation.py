@@ -12,13 +12,13 @@ import numpy as np
 from . import compat
 
 # Whether an object is shown says nothing of how it moves.
-_VISIBILITY = ("hide_viewport", "hide_render")
+VISIBILITY = ("hide_viewport", "hide_render")
 
 
 @contextlib.contextmanager
 def still(owner: Any, paths: Collection[str]) -> Iterator[None]:
     """Meanwhile neither keys nor drivers change these properties of an owner."""
-    muted = [i for i, curve in enumerate(_curves(owner)) if curve.data_path in paths and not curve.mute]
+    muted = [i for i, curve in enumerate(curves(owner)) if curve.data_path in paths and not curve.mute]
     try:
         _mute(owner, muted, True)
         yield
@@ -28,12 +28,12 @@ def still(owner: Any, paths: Collection[str]) -> Iterator[None]:
 
 def _mute(owner: Any, numbers: Collection[int], mute: bool) -> None:
     # By number: undo or a reload in between would leave dangling pointers.
-    for number, curve in enumerate(_curves(owner) if numbers else ()):
+    for number, curve in enumerate(curves(owner) if numbers else ()):
         if number in numbers:
             curve.mute = mute
 
 
-def _curves(owner: Any) -> list[Any]:
+def curves(owner: Any) -> list[Any]:
     """All curves and drivers of an owner."""
     data = owner.animation_data
     if data is None:
@@ -43,13 +43,13 @@ def _curves(owner: Any) -> list[Any]:
 
 def animated(owner: Any) -> frozenset[str]:
     """The paths of an owner's properties that curves or drivers change."""
-    return frozenset(curve.data_path for curve in _curves(owner))
+    return frozenset(curve.data_path for curve in curves(owner))
 
 
 def described(data: Any, own: str = "", apart: str = "") -> Iterator[Any]:
     """All of an owner's `animation_data` but its visibility, drivers whose paths begin with `own`, and what acts on the
     path `apart`; "" without such."""
-    left_out = (*_VISIBILITY, apart)
+    left_out = (*VISIBILITY, apart)
     for track in data.nla_tracks:
         for strip in track.strips:
             yield strip.mute or track.mute, strip.frame_start, strip.frame_end, strip.blend_type, strip.extrapolation
@@ -83,10 +83,10 @@ def values(owner: Any, path: str, unmoved: float, frames: Sequence[float]) -> li
     data = owner.animation_data
     if any(driver.data_path == path for driver in data.drivers) or (data.use_nla and len(data.nla_tracks)):
         return None
-    curves = [curve for curve in compat.acting_curves(data) if curve.data_path == path]
-    if len(curves) != 1 or curves[0].mute:
-        return [unmoved for _ in frames] if not curves else None
-    return [curves[0].evaluate(frame) for frame in frames]
+    acting = [curve for curve in compat.acting_curves(data) if curve.data_path == path]
+    if len(acting) != 1 or acting[0].mute:
+        return [unmoved for _ in frames] if not acting else None
+    return [acting[0].evaluate(frame) for frame in frames]
 
 
 def _actions(data: Any) -> list[Any]:
@@ -97,24 +97,25 @@ def _actions(data: Any) -> list[Any]:
 
 def _described(curve: Any) -> Iterator[Any]:
     yield curve.data_path, curve.array_index, curve.mute, curve.extrapolation
-    yield from _curve(curve)
+    yield from points(curve)
 
 
-def _curve(curve: Any) -> Iterator[Any]:
-    points = curve.keyframe_points
+def points(curve: Any) -> Iterator[Any]:
+    """The keys of a curve and its modifiers."""
+    keys = curve.keyframe_points
     for name in ("co", "handle_left", "handle_right"):
-        values = np.empty(2 * len(points), dtype=np.float32)
-        points.foreach_get(name, values)
+        values = np.empty(2 * len(keys), dtype=np.float32)
+        keys.foreach_get(name, values)
         yield values.tobytes()
     for name in ("interpolation", "easing"):
-        kinds = np.empty(len(points), dtype=np.int32)
-        points.foreach_get(name, kinds)
+        kinds = np.empty(len(keys), dtype=np.int32)
+        keys.foreach_get(name, kinds)
         yield kinds.tobytes()
     for modifier in curve.modifiers:
-        yield modifier.type, modifier.mute, *_numbers(modifier)
+        yield modifier.type, modifier.mute, *numbers(modifier)
 
 
-def _numbers(thing: Any) -> Iterator[Any]:
+def numbers(thing: Any) -> Iterator[Any]:
     """The plain values of something."""
     for prop in thing.bl_rna.properties:
         if prop.is_readonly or prop.identifier.startswith("show"):

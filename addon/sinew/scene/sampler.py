@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import difflib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +13,7 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
-from . import animation, compat, groups, stack
+from . import animation, compat, exact, groups, stack
 from .bones import Bone, deform_bones
 from .errors import SceneError
 from .steps import Steps, finished
@@ -130,17 +130,19 @@ class Sampler:
         x, y, z = scene.gravity if scene.use_gravity else (0.0, 0.0, 0.0)
         return (x, y, z)
 
-    def frames(self) -> Iterator[tuple[int, npt.NDArray[np.float32], Floats, float, list[Taken]]]:
-        """All samples in order: index, local positions, matrix to world metres, amount, and the passengers. Those of
-        missing frames are left out."""
-        for index in range(self.count):
+    def frames(
+        self, indices: Iterable[int] | None = None
+    ) -> Iterator[tuple[int, npt.NDArray[np.float32], Floats, float, list[Taken]]]:
+        """All samples in order, or some: index, local positions, matrix to world metres, amount, and the passengers.
+        Those of missing frames are left out."""
+        for index in range(self.count) if indices is None else indices:
             frame = self.first_frame + index // self.samples
             if frame in self.missing:
                 continue
             bpy.context.scene.frame_set(frame, subframe=(index % self.samples) / self.samples)
             when = f"frame {frame}"
             positions, matrix = self.body.now(when)
-            yield index, positions, matrix, self._amount(), [passenger.now(when) for passenger in self.passengers]
+            yield index, positions, matrix, self._factor(AMOUNT), [passenger.now(when) for passenger in self.passengers]
 
     def placed_at(self, frame: int) -> Floats:
         """The vertices (t, 3) on one frame, in world metres."""
@@ -232,8 +234,15 @@ class Sampler:
         """Weights (t,) of a vertex group on the current frame at our place, as modifiers and nodes make them there."""
         return finished(groups.group_now(self.ob, name))
 
-    def _amount(self) -> float:
-        return self._factor(AMOUNT)
+    def amounts(self) -> list[float] | None:
+        """Those of all samples, without going there; None where only that would tell."""
+        if self.missing and AMOUNT_PATH in animation.animated(self.ob):
+            return None
+        return amounts_on(self.ob, [self.first_frame + index / self.samples for index in range(self.count)])
+
+    def mark_in_steps(self) -> Steps[str]:
+        """A hash of all that moves the vertices; "" where it cannot be told (see exact.py)."""
+        return (yield from exact.take(self.body, self.passengers, AMOUNT_PATH))
 
     def follow_factor(self) -> float:
         """What multiplies the follow weights now."""

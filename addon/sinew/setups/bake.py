@@ -32,19 +32,21 @@ def bake_object(
     progress: baking.Progress | None = None,
     *,
     method: str = "",
+    resample: bool = False,
 ) -> baking.Outcome:
     """Bakes an object and attaches the result. `values` go over the settings of the object's setup, if it has one.
+    `resample`: its frames are played also where an earlier bake holds them.
 
     The open file gets its modifier only after the bake is complete; nothing is saved.
     """
-    return bake_objects([Wanted(name, values, method)], target, progress)[0]
+    return bake_objects([Wanted(name, values, method)], target, progress, resample=resample)[0]
 
 
 def bake_objects(
-    wanted: Sequence[Wanted], target: Target, progress: baking.Progress | None = None
+    wanted: Sequence[Wanted], target: Target, progress: baking.Progress | None = None, *, resample: bool = False
 ) -> list[baking.Outcome]:
     """The same of a group that is computed together, by one job."""
-    works = [Sampling(one.name, one.values, target, method=one.method) for one in wanted]
+    works = [Sampling(one.name, one.values, target, method=one.method, resample=resample) for one in wanted]
     try:
         job = _sampled(works, target, progress)
         try:

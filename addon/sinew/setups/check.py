@@ -16,7 +16,7 @@ from ..scene.objects import find_object
 from ..scene.steps import finished
 from .passengers import add_passengers, choices_of
 from .reading import reading_of, sampler_of
-from .sampling import make_shot, samples_of
+from .sampling import all_samples, make_shot
 from .target import Target, bake_root
 
 
@@ -68,7 +68,7 @@ def _check_store(ob: Any, entry: setup.Setup, target: Target, store: Store) -> s
             return f'The mesh, the follow weights or the settings of "{ob.name}" have changed: bake again.'
         if folders.entries(shot) != manifest.passengers:
             return f'The attached meshes of "{ob.name}" have changed: bake again.'
-        changed = baking.check_inputs(store, shot, samples_of(sampler, read.outer))
+        changed = baking.check_inputs(store, shot, all_samples(sampler, read.outer))
     if changed is None:
         return None
     frame = shot.first_frame + changed[0] / settings.samples

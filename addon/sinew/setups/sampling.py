@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..core.bake import folders
@@ -12,10 +13,12 @@ from ..core.bake.job import Plan
 from ..core.bake.method import Method, find
 from ..core.bake.missing import bridge
 from ..core.bake.shot import Carried, Passenger, Sample, Shot
+from ..core.bake.stored import Stored, open_stored
 from ..scene import setup
 from ..scene.groups import remove_group
 from ..scene.objects import find_object, named
 from ..scene.sampler import Rest, Sampler
+from ..scene.steps import Steps
 from .marks import frame_range, marks_of
 from .passengers import add_passengers, choices_of
 from .play import Play, find_previous
@@ -33,10 +36,18 @@ class Sampling:
     """
 
     def __init__(
-        self, name: str, values: dict[str, Any], target: Target, *, method: str = "", is_preview: bool = False
+        self,
+        name: str,
+        values: dict[str, Any],
+        target: Target,
+        *,
+        method: str = "",
+        is_preview: bool = False,
+        resample: bool = False,
     ) -> None:
-        """`values` go over the settings of the object's setup, if it has one of that method ("": of any)."""
-        self.name, self.target, self.is_preview = name, target, is_preview
+        """`values` go over the settings of the object's setup, if it has one of that method ("": of any). `resample`:
+        the frames are played, also where an earlier bake holds them."""
+        self.name, self.target, self.is_preview, self._resample = name, target, is_preview, resample
         self.clock = Clock()
         with sentences():
             scene, ob = setup.current_scene(), find_object(name)
@@ -46,6 +57,7 @@ class Sampling:
             self.setup_id = existing.id if existing and existing.id else made_id
             self.settings = self.method.settings().replace(existing.settings if existing else {}).replace(values)
             self.previous = _last_complete(ob, existing, target) if existing else ""
+            self._roots = [target.root, *([bake_root(ob, existing, target)] if existing else [])]
             self._reading = reading_of(self.method.name)
             self._reading.check(ob, self.settings)
             self._makes_group = self._reading.makes_group(ob, self.settings)
@@ -54,6 +66,7 @@ class Sampling:
         self._choices: list[setup.PassengerChoice] = []  # their objects are looked up anew, by id
         self._read: Read | None = None
         self._shot: Shot | None = None
+        self._stored: Stored | None = None  # the frames, where an earlier bake holds them
         self.play: Play | None = None  # after the last sample
 
     def __enter__(self) -> Sampling:
@@ -76,7 +89,11 @@ class Sampling:
             passengers = [passenger for _, passenger in carried]
             shot = make_shot(self.method, sampler, rest, read, self._used, self.target, self.setup_id, passengers)
             repeats = sampler.repeats() if self._used.loop else (False, False)
-            self._shot = dataclasses.replace(shot, is_preview=self.is_preview, repeats=repeats)
+            mark = yield from sampler.mark_in_steps()
+            self._shot = dataclasses.replace(shot, is_preview=self.is_preview, repeats=repeats, input_mark=mark)
+            if not self._resample:
+                self._stored = yield from self._find_stored(self._shot, read.outer)
+                self._shot = dataclasses.replace(self._shot, is_from_stored=self._stored is not None)
             subjects = (sampler.body, *sampler.passengers)
             self._play = Play(
                 name=self.name,
@@ -92,6 +109,22 @@ class Sampling:
                 makes_group=self._makes_group and rest.base_first,
             )
 
+    def _find_stored(self, shot: Shot, outer: Outer) -> Steps[Stored | None]:
+        """The frames of an earlier bake, if they are those of the scene: by the mark, and by some that are compared."""
+        sampler = self._sampler
+        amounts = sampler.amounts()
+        stored = None if amounts is None else open_stored(self._roots, shot, amounts)
+        if stored is None:
+            return None
+        for is_right in itertools.chain(
+            stored.is_sound(), stored.agrees(_samples(sampler, outer, stored.looked_at()))
+        ):
+            yield
+            if not is_right:
+                stored.close()
+                return None
+        return stored
+
     @property
     def shot(self) -> Shot:
         if self._shot is None:
@@ -106,11 +139,16 @@ class Sampling:
         """The frames, each when it is asked for."""
         if self._read is None:
             raise RuntimeError("the shot is not prepared yet")
+        if self._stored is not None:
+            yield from self._stored.samples()
+            return
         with sentences():
-            yield from samples_of(self._sampler, self._read.outer)
+            yield from all_samples(self._sampler, self._read.outer)
 
     def __exit__(self, *error: object) -> None:
         self._sampler.__exit__()
+        if self._stored is not None:
+            self._stored.close()
         if error[:1] not in ((), (None,)) or self._read is None:
             return
         # From here on the artist may rename, move and edit: the setup has the pointers.
@@ -165,15 +203,16 @@ def make_shot(
     return dataclasses.replace(shot, **read.values)
 
 
-def samples_of(sampler: Sampler, outer: Outer) -> Iterator[Sample]:
-    """All samples, missing ones bridged."""
-    taken = (
-        Sample(
-            index, positions, matrix, amount, tuple(Carried(*one) for one in carried), outer.fields(), outer.follow()
-        )
-        for index, positions, matrix, amount, carried in sampler.frames()
-    )
+def all_samples(sampler: Sampler, outer: Outer) -> Iterator[Sample]:
+    """Those of all frames, missing ones bridged."""
+    taken = _samples(sampler, outer)
     return bridge(taken, sampler.count) if sampler.missing else taken
+
+
+def _samples(sampler: Sampler, outer: Outer, indices: Iterable[int] | None = None) -> Iterator[Sample]:
+    for index, positions, matrix, amount, carried in sampler.frames(indices):
+        passengers = tuple(Carried(*one) for one in carried)
+        yield Sample(index, positions, matrix, amount, passengers, outer.fields(), outer.follow())
 
 
 def _preview_of(method: Method, settings: Any) -> Any:

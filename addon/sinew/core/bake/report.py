@@ -47,6 +47,8 @@ def build_report(shot: Shot, store: Store, engine: Engine, clock: Clock) -> dict
         **shown_numbers(shot, store, size),
         "restarts": _restarts(shot, marks),
         "loop": _loop(marks, shot.repeats) if shot.settings.loop else None,
+        "input_mark": shot.input_mark,
+        "from_stored": shot.is_from_stored,
         "peak_memory": peak_memory(),
         "settings": shot.settings.as_dict(),
     }
@@ -117,6 +119,7 @@ def lines(report: Mapping[str, Any]) -> list[str]:
         f"followed vertices within {100 * report['follow_error']['max_relative']:.5f} %",
         f"{seconds['total']:.1f} s ({stages})",
         *([f"carries {_carried(report)}"] if report["passengers"] else []),
+        *(["from the frames of the last bake: nothing that moves has changed"] if report.get("from_stored") else []),
         *(f"note: {warning}" for warning in report["warnings"]),
     ]
 

@@ -86,6 +86,8 @@ class Shot:
     labels: Labels | None = None  # what its parts are called, for sentences
     company: tuple[str, ...] = ()  # identities of those that it is simulated with
     is_preview: bool = False
+    input_mark: str = ""  # hash of what the frames were made from in the scene; "" where it cannot be told
+    is_from_stored: bool = False  # its frames are those of an earlier bake
     native: str = ""
     build: str = ""
     warnings: tuple[str, ...] = ()

@@ -29,9 +29,11 @@ class BakeWork(Work):
     stopped = "Stopped: the frames that are finished stay, bake again to continue."
     job: Job | None = None
 
-    def __init__(self, name: str, where: setups.Target, *, is_preview: bool = False) -> None:
+    def __init__(
+        self, name: str, where: setups.Target, *, is_preview: bool = False, resample: bool = False
+    ) -> None:
         self._where = where
-        self._sampling = setups.Sampling(name, {}, where, is_preview=is_preview)
+        self._sampling = setups.Sampling(name, {}, where, is_preview=is_preview, resample=resample)
         self._play: setups.Play | None = None
         super().__init__(name, self._sampling.setup_id)
         with contextlib.ExitStack() as scene:
@@ -110,7 +112,8 @@ class BakeWork(Work):
             return "Nothing has changed since the last bake"
         what = "Preview of" if self._sampling.is_preview else "Baked"
         report = outcome.report
-        return f"{what} {frames_text(report['frames'])} in {duration_text(report['seconds']['total'])}"
+        text = f"{what} {frames_text(report['frames'])} in {duration_text(report['seconds']['total'])}"
+        return f"{text}; nothing that moves has changed, so none was played" if report["from_stored"] else text
 
     def discard(self) -> None:
         self._sampling.discard()
@@ -135,11 +138,17 @@ class SINEW_OT_bake(JobOperator, bpy.types.Operator):
     def poll(cls, context: Any) -> bool:
         return _can_bake(cls, context)
 
-    def prepare(self, context: Any) -> Work:
+    @classmethod
+    def description(cls, context: Any, values: Any) -> str:
+        if values.resample:
+            return "Play every frame of the animation again and bake, also where nothing that moves seems changed"
+        return str(cls.bl_description)
+
+    def prepare(self: Any, context: Any) -> Work:
         live.end()
-        if setups.is_remake_enough(context.object, context.scene, state.target()):
+        if not self.resample and setups.is_remake_enough(context.object, context.scene, state.target()):
             return RemakeWork(context.object.name, state.target())
-        return BakeWork(context.object.name, state.target())
+        return BakeWork(context.object.name, state.target(), resample=self.resample)
 
 
 class SINEW_OT_preview(JobOperator, bpy.types.Operator):
@@ -206,5 +215,14 @@ class SINEW_OT_delete_bake(bpy.types.Operator):
         return {"FINISHED"}
 
 
+_props: Any = bpy.props  # the stubs say that its functions return nothing
+SINEW_OT_bake.__annotations__ = {
+    "resample": _props.BoolProperty(
+        name="Play All Frames",
+        description="Play all frames, also where an earlier bake holds them",
+        default=False,
+        options={"SKIP_SAVE"},
+    )
+}
 CLASSES = (SINEW_OT_bake, SINEW_OT_preview, SINEW_OT_cancel, SINEW_OT_delete_bake)
 register, unregister = registering(CLASSES)

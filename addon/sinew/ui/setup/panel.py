@@ -142,6 +142,8 @@ class SINEW_PT_frames(OfSetup, bpy.types.Panel):
         column.prop(item, "start")
         layout.row().prop(item, "samples", expand=True)
         layout.prop(item, "missing_frames")
+        again = layout.operator("sinew.bake", text="Play All Frames Again and Bake", icon="FILE_REFRESH")
+        again.resample = True
 
 
 class SINEW_PT_preview(OfSetup, bpy.types.Panel):
