@@ -201,7 +201,7 @@ def _check(options: argparse.Namespace) -> int:
 def _values(options: argparse.Namespace) -> dict[str, Any]:
     """Values of the preset and of --set, checked before any work."""
     values = dict(presets.load(options.preset).values) if options.preset else {}
-    settings = find(getattr(options, "method", None) or "enrich").settings
+    settings = find(getattr(options, "method", None) or "").settings
     values |= settings.parse(options.set)
     settings().replace(values)
     return values

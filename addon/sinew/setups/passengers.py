@@ -15,10 +15,11 @@ from ..scene.sampler import Sampler
 from ..scene.steps import Steps
 
 
-def new_setup(ob: Any, scene: Any, method: str = "enrich") -> setup.Setup:
+def new_setup(ob: Any, scene: Any, method: str = "") -> setup.Setup:
     """A setup with its passengers found."""
-    entry = setup.Setup(ob.name, id=setup.new_id(), method=method)
-    entry.passengers = choices_of(ob, scene, find(method).settings(), entry.id)
+    chosen = find(method)
+    entry = setup.Setup(ob.name, id=setup.new_id(), method=chosen.name)
+    entry.passengers = choices_of(ob, scene, chosen.settings(), entry.id)
     return entry
 
 

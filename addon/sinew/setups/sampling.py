@@ -25,8 +25,6 @@ from .play import Play, find_previous
 from .reading import FOLLOW_GROUP, Outer, Read, reading_of, sampler_of
 from .target import Target, bake_root, sentences
 
-DEFAULT_METHOD = "enrich"
-
 
 class Sampling:
     """Takes what a bake is made of out of the scene: the shot, in steps, then its samples.
@@ -52,7 +50,7 @@ class Sampling:
         with sentences():
             scene, ob = setup.current_scene(), find_object(name)
             existing = setup.find_of(ob, scene, method)
-            self.method: Method = find(method or (existing.method if existing else DEFAULT_METHOD))
+            self.method: Method = find(method or (existing.method if existing else ""))
             made_id = setup.id_for(target.file_name, name, self.method.name)
             self.setup_id = existing.id if existing and existing.id else made_id
             self.settings = self.method.settings().replace(existing.settings if existing else {}).replace(values)

@@ -7,7 +7,7 @@ from typing import Any
 import bpy
 
 from ... import setups
-from ...core.bake.method import known
+from ...core.bake.method import find, known
 from ...scene import passengers, setup, stack
 from ...scene.objects import why_not
 from ...scene.sampler import AMOUNT, FOLLOW
@@ -116,7 +116,7 @@ class SINEW_OT_add(bpy.types.Operator):
         scene, found = context.scene, bodies(context)
         offered = [one for one in found if not _why_not_add(one, scene)] or [context.object]
         ob = next((one for one in found if one.name == self.name), offered[0])
-        reason = "such a setup" if setup.find_of(ob, scene, self.method) is not None else ""
+        reason = "such a setup" if setup.find_of(ob, scene, find(self.method).name) is not None else ""
         if reason or (found and why_not(ob)):
             self.report({"ERROR"}, f"This object has {reason} already" if reason else why_not(ob))
             return {"CANCELLED"}
@@ -268,7 +268,7 @@ def register() -> None:
         "result": _props.BoolProperty(name="Result", description="Show the bake instead of its input", default=True)
     }
     SINEW_OT_add.__annotations__ = {
-        "method": _props.StringProperty(name="Method", description="Which method enriches it", default="enrich"),
+        "method": _props.StringProperty(name="Method", description="Which method enriches it", default=""),
         "name": _props.StringProperty(name="Name", description="Which mesh of a rig; empty for the largest"),
     }
     SINEW_OT_choose.__annotations__ = {
