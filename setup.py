@@ -363,6 +363,15 @@ def copy_presets() -> None:
         shutil.copytree(source, target)
 
 
+def make_manual() -> None:
+    """The pages that F1 opens."""
+    if (ROOT / "docs").is_dir():
+        sys.path.append(str(ROOT / "docs"))
+        import make_manual as pages
+
+        pages.make(PACKAGE / "manual")
+
+
 def build() -> None:
     with locked(OBJECTS / "lock"):
         linked = {name: link(made, LIBRARIES, OBJECTS / f"{name}.so") for name, made in compile_all().items()}
@@ -378,6 +387,7 @@ def build() -> None:
         for stale in set(PACKAGE.glob("_native*.abi3.so")) - {module_of(name) for name in linked}:
             stale.unlink()  # of another build: it would be loaded in place of a slower one of this
         copy_presets()
+        make_manual()
     print(f"built addon/sinew/_native {version()}: {' '.join(linked)}")
 
 
@@ -417,7 +427,7 @@ def main() -> None:
         version=version(),
         package_dir={"": "addon"},
         packages=[".".join(path.parent.relative_to(PACKAGE.parent).parts) for path in PACKAGE.glob("**/__init__.py")],
-        package_data={"sinew": ["*.so", "*.toml", "lib/*", "lib/*/*", "presets/**"]},
+        package_data={"sinew": ["*.so", "*.toml", "lib/*", "lib/*/*", "presets/**", "manual/*"]},
         distclass=NativeDistribution,
         cmdclass={"build_ext": BuildNative},
         options={"bdist_wheel": {"py_limited_api": "cp311"}},

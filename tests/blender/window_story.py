@@ -209,6 +209,8 @@ def cancel_and_resume(w: Window) -> Steps:
     yield from baked(w)
     assert state().kind == "BAKED" and bpy.context.scene.frame_current == 90
     assert modifiers() == ["ARMATURE", "MESH_CACHE"]
+    timeline = module("ui.setup.timeline")
+    yield from w.wait_until(lambda: timeline.last == [timeline.Span(84, 98, 97, True)], 5, "the timeline shows it")
     yield from w.picture("baked")
 
 

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "addon" / "sinew"
 LEFT_OUT = {"__pycache__", "made-from"}
 MODULES = [f"_native_{name}.abi3.so" for name in ("baseline", "v2", "v3", "v4")]
-NEEDED = ("_processor.abi3.so", *MODULES, "lib", "presets", "build.toml", "blender_manifest.toml")
+NEEDED = ("_processor.abi3.so", *MODULES, "lib", "presets", "manual", "build.toml", "blender_manifest.toml")
 
 
 def files() -> list[Path]:

@@ -15,6 +15,9 @@ SAVING_TELLS_THE_PATH = bpy.app.version >= (4, 0, 0)
 # Whether nodes hand vertex groups over quickly.
 NODES_READ_GROUPS = bpy.app.version >= (4, 0, 0)
 
+# Of a property that holds a path, which may begin at the .blend.
+PATH_OPTIONS: set[str] = {"PATH_SUPPORTS_BLEND_RELATIVE"} if bpy.app.version >= (4, 5, 0) else set()
+
 # Whether this is a Blender of its own, and not a module of some Python.
 IS_APPLICATION = bool(bpy.app.binary_path)
 

@@ -1,8 +1,9 @@
-"""Opening and saving .blend files."""
+"""Opening and saving .blend files, and where their bakes lie."""
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import shutil
 import tempfile
@@ -11,6 +12,10 @@ from pathlib import Path
 import bpy
 
 from .errors import SceneError
+
+FOLDER = "sinew_folder"  # on a scene: where its bakes lie
+BESIDE = "sinew"  # the folder beside a .blend
+default_folder = ""  # the user's own, for scenes that do not say
 
 
 def open_blend(path: Path, *, scripts: bool = False) -> None:
@@ -26,6 +31,25 @@ def open_blend(path: Path, *, scripts: bool = False) -> None:
 def temporary_folder() -> Path:
     """Blender's own, which goes when it is closed in order."""
     return Path(bpy.app.tempdir or tempfile.gettempdir())
+
+
+def chosen_folder() -> str:
+    """Where the open scene, or else the user, wants bakes to lie: a path, or one from the .blend on, which begins with
+    two slashes; "" for beside the .blend."""
+    chosen = bpy.context.scene.get(FOLDER, "") if bpy.context.scene is not None else ""
+    return chosen if isinstance(chosen, str) and chosen else default_folder
+
+
+def bake_folder(blend: Path | None) -> Path:
+    """Where the bakes of a .blend lie, which need not be the open one; those of a file without a name in a temporary
+    folder. In a folder of all files each has its own: two of them may have one name."""
+    if blend is None:
+        return temporary_folder() / BESIDE
+    chosen = chosen_folder()
+    if not chosen or chosen.startswith("//"):
+        return Path(os.path.normpath(blend.parent / (chosen.removeprefix("//") or BESIDE)))
+    path = hashlib.blake2b(str(blend.resolve()).encode(), digest_size=4).hexdigest()
+    return Path(os.path.abspath(os.path.expanduser(chosen))) / f"{blend.stem}-{path}"
 
 
 def scripts_were_blocked() -> bool:

@@ -120,6 +120,26 @@ def painted_points(name: str, group: str, matrix: Floats) -> Floats:
     return np.column_stack([points[:, :3] @ matrix[:3, :3].T + matrix[:3, 3], points[:, 3]])
 
 
+def copy_group(source: Any, target: Any, name: str) -> bool:
+    """Copies a vertex group between meshes with the same vertices, unless the target has one of that name. Whether it
+    did."""
+    if name not in source.vertex_groups or name in target.vertex_groups or why_no_group(target):
+        return False
+    active = source.vertex_groups.active_index, target.vertex_groups.active_index
+    source.vertex_groups.active_index = source.vertex_groups[name].index
+    target.vertex_groups.new(name=name)
+    with bpy.context.temp_override(object=source, active_object=source, selected_editable_objects=[source, target]):
+        bpy.ops.object.data_transfer(
+            data_type="VGROUP_WEIGHTS",
+            vert_mapping="TOPOLOGY",
+            layers_select_src="ACTIVE",
+            layers_select_dst="NAME",
+            mix_mode="REPLACE",
+        )
+    source.vertex_groups.active_index, target.vertex_groups.active_index = active
+    return True
+
+
 def remove_group(ob: Any, name: str) -> None:
     if name in ob.vertex_groups:
         ob.vertex_groups.remove(ob.vertex_groups[name])

@@ -10,7 +10,7 @@ from typing import Any
 
 import bpy
 
-from . import compat, stack
+from . import compat, file, stack
 
 _DRIVEN = ("factor", "eval_frame")
 
@@ -104,8 +104,11 @@ def absolute(path: str) -> str:
 
 
 def relative(path: Path) -> str:
-    # Before the file is saved for the first time there is nothing to be relative to.
-    return bpy.path.relpath(str(path)) if bpy.data.filepath else str(path)
+    # Before the file is saved for the first time there is nothing to be relative to, and what was chosen as a place of
+    # its own stays there when the file moves.
+    chosen = file.chosen_folder()
+    is_apart = chosen != "" and not chosen.startswith("//") and path.is_relative_to(os.path.abspath(chosen))
+    return bpy.path.relpath(str(path)) if bpy.data.filepath and not is_apart else str(path)
 
 
 def _playing() -> Iterator[tuple[Any, Path]]:

@@ -6,6 +6,9 @@ settings (JSON of the values that differ from the defaults), fingerprint (JSON),
 object, use, mode), method, chosen. An object may have several setups; the chosen one is what its panel shows. Schema 1
 had neither id nor passengers, and schema 2 one setup for an object, of the one method that there was; both are read,
 and written as 3.
+
+A copy of an object is not in that list. So what is the object's own in its setups, the settings and how its passengers
+are carried, is noted on the object too, under `NOTE`: duplicates and appended objects bring it along (see `copied`).
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ from typing import Any
 import bpy
 
 KEY = "sinew_setups"
+NOTE = "sinew_setup"  # on an object
 SCHEMA = 3
 FIRST_METHOD = "enrich"  # of setups that do not say
 SOFT, RIGID, AUTOMATIC = "SOFT", "RIGID", "AUTOMATIC"
@@ -49,6 +53,7 @@ class Setup:
     passengers: list[PassengerChoice] = field(default_factory=list)
     method: str = FIRST_METHOD
     chosen: bool = False  # of several of one object
+    carried: dict[str, list[Any]] = field(default_factory=dict)  # only of a copy: use and mode by the passenger's name
 
 
 def current_scene() -> Any:
@@ -171,6 +176,40 @@ def save_of(ob: Any, setup: Setup, scene: Any) -> None:
     kept = [_copied(raw) for raw in raws if not is_replaced(raw)]
     kept.insert(places[0] if places else len(kept), entry)
     scene[KEY] = kept
+    _note(ob, scene)
+
+
+def copied(ob: Any) -> list[Setup]:
+    """The setups that an object has brought along from the one it is a copy of; none where it has its own. `passengers`
+    of them are empty, and `carried` says how those of the original were."""
+    text = ob.get(NOTE, "")
+    if not isinstance(text, str) or not text or any(all_of(ob, scene) for scene in bpy.data.scenes):
+        return []
+    try:
+        return [Setup(ob.name, id=new_id(), **values) for values in json.loads(text)]
+    except (TypeError, ValueError):
+        return []  # of a later version
+
+
+def _note(ob: Any, scene: Any) -> None:
+    """Writes on an object what its copies are to know. A linked one is left as it is."""
+    if ob.library is not None or ob.override_library is not None:
+        return
+    noted = [
+        {
+            "method": entry.method,
+            "chosen": entry.chosen,
+            "settings": entry.settings,
+            "bake": entry.bake,
+            "fingerprint": entry.fingerprint,
+            "carried": {one.object.name: [one.use, one.mode] for one in entry.passengers},
+        }
+        for entry in all_of(ob, scene)
+    ]
+    if noted:
+        ob[NOTE] = json.dumps(noted)
+    elif NOTE in ob:
+        del ob[NOTE]
 
 
 def remove(ob: Any, scene: Any, setup_id: str = "") -> None:
@@ -185,6 +224,7 @@ def remove(ob: Any, scene: Any, setup_id: str = "") -> None:
         scene[KEY] = kept
     elif KEY in scene:
         del scene[KEY]
+    _note(ob, scene)
 
 
 def make_ids_unique() -> None:

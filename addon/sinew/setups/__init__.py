@@ -3,6 +3,7 @@
 from ..core import methods  # noqa: F401 (registers them)
 from .bake import Wanted, bake_object, bake_objects
 from .check import check_object, setups
+from .copies import adopt_copies, copy_settings
 from .enrich.body import (
     Body,
     after_group,
@@ -19,7 +20,18 @@ from .enrich.reading import READING as _ENRICH
 from .enrich.trial import trial_in_steps, try_object
 from .marks import frame_range, marks_of
 from .passengers import carried_by, carried_now, find_passengers, new_setup
-from .play import Play, clear, delete_bake, finish, forget_deleted, objects_of, playing_modifiers, repeat_of
+from .play import (
+    Play,
+    clean_up,
+    clear,
+    delete_bake,
+    finish,
+    forget_deleted,
+    objects_of,
+    played,
+    playing_modifiers,
+    repeat_of,
+)
 from .reading import FOLLOW_GROUP, Reading, reading_of, register
 from .remake import ObjectRemake, is_remake_enough, why_not_remake
 from .sampling import Sampling
@@ -36,6 +48,7 @@ __all__ = [
     "Sampling",
     "Target",
     "Wanted",
+    "adopt_copies",
     "after_group",
     "after_weights",
     "bake_object",
@@ -44,7 +57,9 @@ __all__ = [
     "carried_by",
     "carried_now",
     "check_object",
+    "clean_up",
     "clear",
+    "copy_settings",
     "delete_bake",
     "find_passengers",
     "finish",
@@ -58,6 +73,7 @@ __all__ = [
     "marks_of",
     "new_setup",
     "objects_of",
+    "played",
     "playing_modifiers",
     "reading_of",
     "register",

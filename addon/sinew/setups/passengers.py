@@ -16,9 +16,10 @@ from ..scene.steps import Steps
 
 
 def new_setup(ob: Any, scene: Any, method: str = "") -> setup.Setup:
-    """A setup with its passengers found."""
+    """A setup with its passengers found. That of a copy has the settings of its original."""
     chosen = find(method)
-    entry = setup.Setup(ob.name, id=setup.new_id(), method=chosen.name)
+    brought = [one.settings for one in setup.copied(ob) if one.method == chosen.name]
+    entry = setup.Setup(ob.name, id=setup.new_id(), method=chosen.name, settings=brought[0] if brought else {})
     entry.passengers = choices_of(ob, scene, chosen.settings(), entry.id)
     return entry
 

@@ -14,6 +14,7 @@ from ..core.bake.run import Outcome
 from ..core.bake.shot import Shot
 from ..core.base.errors import BadInput
 from ..scene import fingerprint, playback, setup, stack
+from ..scene.file import BESIDE
 from ..scene.groups import remove_group, write_group
 from .reading import FOLLOW_GROUP
 from .target import Target, bake_root
@@ -160,11 +161,28 @@ def forget_deleted() -> None:
 def finish(target: Target, keep: Collection[str] = ()) -> None:
     """To be called when the .blend is saved: bakes that it does not play any more are deleted, but for `keep`."""
     if target.blend is not None:
-        played = {*setup.played(), *playback.played(), *keep}
         for folder in playback.folders():
             if folder.parent != target.root:
                 folders.note_user(folder, target.blend)
-        folders.remove_leftovers(target.root, target.blend.name, played)
+        folders.remove_leftovers(target.root, target.blend.name, {*played(), *keep}, home=target.blend.parent)
+
+
+def played() -> set[str]:
+    """The ids of all bakes that the open file plays or could go back to."""
+    return {*setup.played(), *playback.played()}
+
+
+def clean_up(target: Target, keep: Collection[str] = ()) -> int:
+    """Deletes the bakes of the file that it does not play, here and in the folder beside it, but for `keep`. The bytes
+    that are free then."""
+    if target.blend is None:
+        return 0
+    freed = 0
+    for root in {target.root, target.blend.parent / BESIDE}:
+        before = sum(folders.disk_use(root).values())
+        folders.remove_leftovers(root, target.blend.name, {*played(), *keep}, home=target.blend.parent)
+        freed += before - sum(folders.disk_use(root).values())
+    return freed
 
 
 def repeat_of(report: dict[str, Any], samples: int) -> playback.Repeat | None:

@@ -15,16 +15,14 @@ from ..scene.errors import SceneError
 
 @dataclasses.dataclass(frozen=True)
 class Target:
-    """Where bakes lie: beside the .blend that will play them, which need not be the one that is open. A file that was
-    never saved has a temporary folder."""
+    """Where bakes lie: where the scene says, else beside the .blend that will play them, which need not be the one that
+    is open. A file that was never saved has a temporary folder."""
 
     blend: Path | None
 
     @property
     def root(self) -> Path:
-        if self.blend is None:
-            return file.temporary_folder() / "sinew"
-        return self.blend.parent / "sinew"
+        return file.bake_folder(self.blend)
 
     @property
     def file_name(self) -> str:

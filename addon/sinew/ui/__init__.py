@@ -5,15 +5,29 @@ from __future__ import annotations
 import atexit
 
 from ..scene import compat
-from . import background, job_operator
+from . import background, job_operator, manual, preferences
 from .enrich import after, cage, follow_group, overlay, spread, trial
 from .enrich import panel as flesh
-from .setup import bake, live, menu, operators, panel, parts, passengers, presets, properties, saving, sidebar
+from .setup import (
+    bake,
+    cache,
+    live,
+    menu,
+    operators,
+    panel,
+    parts,
+    passengers,
+    presets,
+    properties,
+    saving,
+    sidebar,
+    timeline,
+)
 
 # In this order, and unregistered in the opposite one.
 _PARTS = (
-    *(properties, parts, operators, follow_group, live, after, bake, cage, trial, spread, overlay, presets, panel),
-    *(flesh, passengers, sidebar, menu, saving, job_operator, background),
+    *(preferences, manual, properties, parts, operators, follow_group, live, after, bake, cage, trial, spread),
+    *(overlay, presets, panel, flesh, passengers, cache, sidebar, menu, timeline, saving, job_operator, background),
 )
 _is_registered = False
 

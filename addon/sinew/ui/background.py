@@ -97,11 +97,11 @@ results = Results()
 
 
 def redraw() -> None:
-    """Draws viewports and properties anew."""
+    """Draws viewports, timelines and properties anew."""
     manager = bpy.context.window_manager
     for window in manager.windows if manager is not None else ():
         for area in window.screen.areas:
-            if area.type in ("PROPERTIES", "VIEW_3D"):
+            if area.type in ("PROPERTIES", "VIEW_3D", "DOPESHEET_EDITOR"):
                 area.tag_redraw()
 
 

@@ -65,6 +65,14 @@ def progress() -> tuple[float, str]:
     return done / max(1, total), text
 
 
+def done_frames() -> int:
+    """Frames that the running bake has finished."""
+    work = running.work
+    if work is None or work.job is None or work.job.progress[0] not in COUNTED_STAGES:
+        return 0
+    return work.frames(work.job.progress[1])
+
+
 class JobOperator:
     """Base of operators that do long work. `bl_options` should hold UNDO."""
 
@@ -289,7 +297,7 @@ def _show() -> None:
     for window in manager.windows if manager is not None else ():
         window.workspace.status_text_set(text)
         for area in window.screen.areas:
-            if area.type in ("PROPERTIES", "STATUSBAR"):
+            if area.type in ("PROPERTIES", "STATUSBAR", "DOPESHEET_EDITOR"):
                 area.tag_redraw()
 
 

@@ -30,6 +30,10 @@ class Work:
         """How far it is, for the panel, of so many pieces of sampling or of the thread's work."""
         return f"{done} of {total}"
 
+    def frames(self, done: int) -> int:
+        """Frames of a bake that are there after so many pieces."""
+        return 0
+
     def step(self) -> bool:
         """One short piece of the sampling. False when it is over; the scene is then as it was."""
         return False

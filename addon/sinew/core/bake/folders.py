@@ -101,12 +101,17 @@ def remove(root: Path, bake_id: str, owner_file: str) -> bool:
 
 
 def remove_leftovers(
-    root: Path, owner_file: str, keep: Collection[str], *, setups: Collection[str] | None = None
+    root: Path,
+    owner_file: str,
+    keep: Collection[str],
+    *,
+    setups: Collection[str] | None = None,
+    home: Path | None = None,
 ) -> None:
     """Deletes bakes of that .blend that it does not play any more: replaced ones, and interrupted ones of older
-    settings; `setups` limits it to theirs. With another .blend in the folder (Save As, a version-up) complete ones
-    stay: it may be what that file plays."""
-    alone = all(other.name == owner_file for other in root.parent.glob("*.blend"))
+    settings; `setups` limits it to theirs. With another .blend in its folder `home` (Save As, a version-up) complete
+    ones stay: it may be what that file plays. None: the .blend lies beside `root`."""
+    alone = all(other.name == owner_file for other in (home or root.parent).glob("*.blend"))
     for manifest in list(manifests(root)):
         if manifest.id in keep or manifest.owner_file != owner_file or (manifest.complete and not alone):
             continue
@@ -114,6 +119,22 @@ def remove_leftovers(
             continue
         if setups is None or manifest.owner_setup in setups:
             remove(root, manifest.id, owner_file)
+
+
+def disk_use(root: Path) -> dict[str, int]:
+    """Bytes on the disk of each bake under `root`, by its id. What two of them share counts for the first."""
+    seen: set[tuple[int, int]] = set()
+    found = {}
+    for manifest in manifests(root):
+        used = 0
+        for path in (root / manifest.id).iterdir():
+            with contextlib.suppress(OSError):  # it may go meanwhile
+                about = path.stat()
+                if (about.st_dev, about.st_ino) not in seen:
+                    used += getattr(about, "st_blocks", 0) * 512 or about.st_size  # where files may have holes
+                    seen.add((about.st_dev, about.st_ino))
+        found[manifest.id] = used
+    return found
 
 
 def note_user(folder: Path, blend: Path) -> None:

@@ -47,6 +47,10 @@ class BakeWork(Work):
         shot = self._sampling.shot
         return state.count_frames(done, shot, shot.settings.samples)
 
+    def frames(self, done: int) -> int:
+        shot = self._sampling.shot
+        return state.frames_of(done, shot, shot.settings.samples)
+
     def step(self) -> bool:
         if self.job is None:
             if next(self._preparation, self) is self:

@@ -24,7 +24,10 @@ class SINEW_MT_object(bpy.types.Menu):
         layout.operator("sinew.show", text="Show Input").result = False
         layout.operator("sinew.show", text="Show Result").result = True
         layout.separator()
+        layout.operator("sinew.copy_settings", icon="COPYDOWN")
         layout.operator("sinew.remove", icon="X")
+        layout.separator()
+        layout.operator("sinew.open_manual", icon="HELP")
 
 
 def _draw(menu: Any, context: Any) -> None:

@@ -53,7 +53,7 @@ def has_setup(cls: Any, context: Any) -> bool:
     return False
 
 
-def _is_idle(cls: Any, context: Any) -> bool:
+def is_idle(cls: Any, context: Any) -> bool:
     if not job_operator.is_running():
         return True
     cls.poll_message_set("A bake is running: wait for it, or cancel it")
@@ -62,7 +62,7 @@ def _is_idle(cls: Any, context: Any) -> bool:
 
 def has_idle_setup(cls: Any, context: Any) -> bool:
     """Whether the active object has a setup and nothing is being baked."""
-    return has_setup(cls, context) and _is_idle(cls, context)
+    return has_setup(cls, context) and is_idle(cls, context)
 
 
 def can_look(cls: Any, context: Any) -> bool:
@@ -135,6 +135,41 @@ def _why_not_add(ob: Any, scene: Any) -> str:
     if methods >= {method.name for method in known()}:
         return "This object has a Sinew setup already"
     return "" if ob.mode == "EDIT" else why_not(ob)
+
+
+class SINEW_OT_copy_settings(bpy.types.Operator):
+    bl_idname = "sinew.copy_settings"
+    bl_label = "Copy Settings to Selected"
+    bl_description = (
+        "Give the other selected meshes the settings of this setup, and its painted groups where they have the same "
+        "vertices"
+    )
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        if not has_idle_setup(cls, context):
+            return False
+        if not _others(context):
+            cls.poll_message_set("Select the meshes that are to have the settings too, and this one last")
+            return False
+        return True
+
+    def execute(self: Any, context: Any) -> Any:
+        others = [ob for ob in _others(context) if not why_not(ob)]
+        left_out: dict[str, str] = {}
+        for ob in others:
+            for label in setups.copy_settings(context.object, ob, context.scene):
+                left_out.setdefault(label, ob.name)
+        properties.refresh()
+        told = f"Copied to {len(others)} meshes" if len(others) != 1 else f'Copied to "{others[0].name}"'
+        told += "".join(f'; {label} is empty for "{name}", which has no such group' for label, name in left_out.items())
+        self.report({"WARNING" if left_out or not others else "INFO"}, told)
+        return {"FINISHED"} if others else {"CANCELLED"}
+
+
+def _others(context: Any) -> list[Any]:
+    return [ob for ob in context.selected_objects if ob.type == "MESH" and ob != context.object]
 
 
 class SINEW_OT_choose(bpy.types.Operator):
@@ -257,6 +292,7 @@ CLASSES = (
     SINEW_OT_animate_amount,
     SINEW_OT_animate_follow,
     SINEW_OT_add,
+    SINEW_OT_copy_settings,
     SINEW_OT_choose,
     SINEW_OT_remove,
     SINEW_OT_show,

@@ -13,7 +13,7 @@ from ...scene.objects import why_not
 from .. import job_operator
 from ..classes import registering
 from . import methods, offers, operators, presets, state
-from .parts import OfSetup, Physics, Told, draw_box, draw_optional, draw_progress, draw_text, refresh_soon
+from .parts import OfSetup, Physics, Told, adopt_soon, draw_box, draw_optional, draw_progress, draw_text, refresh_soon
 
 
 def is_instance(ob: Any) -> bool:
@@ -34,6 +34,7 @@ class SINEW_PT_setup(Physics, bpy.types.Panel):
         if operators.bodies(context):
             offers.draw(layout, context)
             return
+        adopt_soon(context)
         if setup.find_of(ob, context.scene) is None:
             self._draw_without_setup(context, layout, ob)
             return
@@ -94,8 +95,7 @@ class SINEW_PT_setup(Physics, bpy.types.Panel):
         elif last.message and last.object_name == context.object.name and (last.failed or now.kind != state.UNFINISHED):
             told.append(Told(last.message, "ERROR" if last.failed else "INFO", last.failed))
         if not bpy.data.filepath:
-            saved = "The file has no name yet: its bakes lie in a temporary folder and move beside it when you save"
-            told.append(Told(saved, "INFO"))
+            told.append(Told("The file has no name yet: save it", "INFO"))
         draw_box(layout, told, context.region.width)
 
     def _draw_switch(self, layout: Any, ob: Any) -> None:

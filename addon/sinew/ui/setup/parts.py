@@ -123,6 +123,12 @@ def draw_notes(layout: Any, lines: list[str]) -> None:
         row.label(text=line)
 
 
+def adopt_soon(context: Any) -> None:
+    """Looks whether what is selected are copies: just duplicated or appended, it brings setups along."""
+    if any(setup.copied(ob) for ob in {context.object, *context.selected_objects} if ob is not None):
+        refresh_soon()
+
+
 def refresh_soon() -> None:
     """Lists setups that a script or the command stored. Drawing must not change anything, so a timer does."""
     if not bpy.app.timers.is_registered(properties.refresh):

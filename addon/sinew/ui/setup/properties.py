@@ -13,11 +13,12 @@ from typing import Any
 
 import bpy
 
+from ... import setups
 from ...core.bake.method import find as find_method
 from ...core.bake.method import known
 from ...core.base.errors import BadInput
 from ...core.base.settings import RESULT, Setting
-from ...scene import attributes, setup
+from ...scene import attributes, compat, file, setup
 from .. import handlers, job_operator
 from . import passenger_rows, view
 
@@ -87,9 +88,11 @@ def is_fresh(scene: Any) -> bool:
 
 
 def refresh() -> None:
-    """Lists the setups of every scene as they are stored."""
+    """Lists the setups of every scene as they are stored, those of copies too."""
     setup.make_ids_unique()
     for scene in bpy.data.scenes:
+        if scene.library is None:
+            setups.adopt_copies(scene)
         if not is_fresh(scene):
             scene.sinew.setups.clear()
             for ob in setup.objects(scene):
@@ -170,6 +173,14 @@ def _use_property(one: Setting) -> Any:
     )
 
 
+def _set_folder(group: Any, value: str) -> None:
+    scene = group.id_data
+    if value:
+        scene[file.FOLDER] = value
+    elif file.FOLDER in scene:
+        del scene[file.FOLDER]
+
+
 def _zero_property(one: Setting) -> Any:
     """The button that stands for 0 where the panel has a word for it."""
     name, begin = one.name, int(one.begin) if one.kind == "int" else one.begin
@@ -199,6 +210,15 @@ def _make_classes() -> tuple[type, type, type]:
     )
     item = type("SINEW_PG_setup", (bpy.types.PropertyGroup,), {"__annotations__": annotations})
     listed = {"setups": _props.CollectionProperty(type=item, name="Setups", description="The enriched objects")}
+    listed["folder"] = _props.StringProperty(
+        name="Folder",
+        description="Where the bakes of this scene lie from now on; those that are there play where they are. Empty is "
+        "the folder of the preferences, or else the folder sinew beside the file",
+        subtype="DIR_PATH",
+        options=compat.PATH_OPTIONS,
+        get=lambda group: str(group.id_data.get(file.FOLDER, "")),
+        set=_set_folder,
+    )
     return row, item, type("SINEW_PG_scene", (bpy.types.PropertyGroup,), {"__annotations__": listed})
 
 

@@ -38,6 +38,7 @@ class SINEW_PT_sidebar(bpy.types.Panel):
         layout, scene = self.layout, context.scene
         if not properties.is_fresh(scene):
             parts.refresh_soon()
+        parts.adopt_soon(context)
         items = listed(scene)
         if operators.bodies(context):
             offers.draw(layout, context)

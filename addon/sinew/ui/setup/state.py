@@ -71,14 +71,15 @@ def of(item: Any) -> State:
         manifest = manifest_of(setups.bake_root(ob, entry, target()), entry.bake)
         is_by_us = manifest.is_by(find(manifest.method).build())
     except Error as error:
-        return State(LOST, str(error))
+        return State(LOST, _lost(ob, entry) or str(error))
     report, notes = _report(manifest)
     modifier = stack.own_modifier(ob)
     path = playback.cache_path(ob)
     if modifier is None or path is None:
         return State(LOST, f'The modifier "{stack.MODIFIER_NAME}" is gone: bake again', report, notes)
     if not path.is_file():
-        return State(LOST, "The modifier's file is missing: bake again", report, notes)
+        told = _lost(ob, entry) or f"The file of the bake is missing: bake again, or bring {path} back"
+        return State(LOST, told, report, notes)
     if path.parent.name != entry.bake and path.parent.name in {one.bake for one in setup.all_of(ob, scene)}:
         return State(STALE, "Another setup of this object plays: Bake plays this one", report, notes)
     settings = properties.settings_of(item)
@@ -101,10 +102,29 @@ def of(item: Any) -> State:
     return State(BAKED, f"Baked, {span}", report, notes)
 
 
-def count_frames(samples: int, shot: Any, samples_per_frame: int) -> str:
+def _lost(ob: Any, entry: setup.Setup) -> str:
+    """That the folder is missing in which the modifier looks for its bake, which may be another than this file's; ""
+    where it is there."""
+    path = playback.cache_path(ob)
+    if path is None or path.parent.name != entry.bake or path.parent.is_dir():
+        return ""
+    folder = os.path.normpath(path.parent)
+    return f"The bake folder is missing: bake again, or bring {folder} back"
+
+
+def frames_of(samples: int, shot: Any, samples_per_frame: int) -> int:
     """How many frames of a shot, or of a bake, so many samples make; those of a preroll do not count."""
-    frames = -(-samples // samples_per_frame) - (shot.frame_start - shot.first_frame)
-    return f"{max(0, frames)} of {frames_text(shot.frame_end - shot.frame_start + 1)}"
+    return max(0, -(-samples // samples_per_frame) - (shot.frame_start - shot.first_frame))
+
+
+def count_frames(samples: int, shot: Any, samples_per_frame: int) -> str:
+    """The same as a text: 15 of 81 frames."""
+    return f"{frames_of(samples, shot, samples_per_frame)} of {frames_text(shot.frame_end - shot.frame_start + 1)}"
+
+
+def done_frames(folder: Path, manifest: Manifest) -> int:
+    """Frames of an unfinished bake that are there."""
+    return frames_of(_done(folder, manifest), manifest, manifest.samples_per_frame)
 
 
 def wrapped(text: str, width: int) -> list[str]:
