@@ -51,7 +51,7 @@ help:
 	@echo "make bench-meshers both meshers on every example model"
 	@echo "make bench-completion what elasticity makes of hidden parts of a face, with numbers"
 	@echo "make extension     the zip to install in Blender, into build/"
-	@echo "make pictures      the pictures of docs/artist.md, from the window test in Debian unstable's Blender (as root)"
+	@echo "make pictures      the pictures of the artist's pages, from the window test in Debian unstable's Blender (as root)"
 	@echo "make wheel         a wheel of the add-on's tree, into build/wheel/"
 	@echo "make clean         remove what was built here (environments stay in the user's cache)"
 

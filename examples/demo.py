@@ -1,6 +1,7 @@
 """What `make demo` runs: builds the example character, enriches it with default settings, shows it.
 
-Leaves in build/demo/: calf.blend with its bake, report.json, contact-sheet.png and demo.mp4 of input beside result.
+Leaves in build/demo/: calf.blend with its bake, report.json, contact-sheet.png, demo.mp4 and moving.png (for pages) of
+input beside result.
 The bake is the ordinary command, `python -m sinew bake calf.blend --object Calf`.
 """
 
@@ -23,6 +24,7 @@ import scenes  # noqa: E402
 
 NAME = "Calf"
 TELLING_FRAMES = (34, 78, 86, 92, 98, 101, 106, 140)
+MOVING_FRAMES = (60, 132, 2)  # the jump and its landing
 
 
 def bake(file: Path, name: str, report: Path, *options: str) -> dict[str, Any] | None:
@@ -45,6 +47,7 @@ def main() -> int:
     out = HERE.parent / "build" / "demo"
     out.mkdir(parents=True, exist_ok=True)
     file, sheet, movie = out / "calf.blend", out / "contact-sheet.png", out / "demo.mp4"
+    moving = out / "moving.png"
     seconds: dict[str, float] = {}
     started = time.monotonic()
 
@@ -66,12 +69,14 @@ def main() -> int:
         done("contact sheet")
         pictures.film(ob, range(scene.frame_start, scene.frame_end + 1), movie)
         done("film")
+        pictures.moving_picture(ob, range(*MOVING_FRAMES), moving)
+        done("moving picture")
     added, fit = report["added_motion"], report["fit_error"]
     print(f"\n{NAME}: {report['vertices']} vertices, {report['tets']} tets, {report['frames']} frames")
     print(f"fit error     {fit['rms_relative']:.3%} of size rms")
     print(f"added motion  {added['free_rms_relative']:.2%} rms on the free part, {added['max_relative']:.2%} at most")
     print("seconds       " + ", ".join(f"{stage} {value:.0f}" for stage, value in seconds.items()))
-    for path in (file, sheet, movie):
+    for path in (file, sheet, movie, moving):
         print(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
     return 0
 

@@ -17,6 +17,7 @@ from typing import Any
 
 import bpy
 import numpy as np
+from moving_picture import write_moving_picture
 from stage import Stage
 
 
@@ -84,6 +85,29 @@ def film(
         size = (stage.scene.render.resolution_x, stage.scene.render.resolution_y)
         stage.close()
         encode(Path(folder), len(frames), size, rate, path)
+
+
+def moving_picture(
+    ob: Any,
+    frames: Sequence[int],
+    path: Path,
+    *,
+    columns: Sequence[str] = ("input", "result"),
+    cell: tuple[int, int] = (320, 300),
+    turn: float = 52.0,
+) -> None:
+    """An animated PNG for a page, at the rate of the scene if `frames` are all of them, else at a fraction of it."""
+    render = bpy.context.scene.render
+    stage = Stage(ob, frames, columns, cell=cell, turn=turn, samples="FXAA")
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        for frame in frames:
+            stage.show(frame)
+            stage.render(Path(folder) / "frame.png")
+            rows.append(read_picture(Path(folder) / "frame.png")[..., :3])
+    stage.close()
+    rate = render.fps / render.fps_base / max(1, frames[1] - frames[0] if len(frames) > 1 else 1)
+    write_moving_picture(path, rows, rate)
 
 
 def encode(folder: Path, count: int, size: tuple[int, int], rate: tuple[int, float], path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Makes the pictures of docs/artist.md: the window test once more, in today's Blender, with a camera.
+"""Makes the pictures of the artist's pages: the window test once more, in today's Blender, with a camera.
 
     python3 tests/tools/pictures.py      (what `make pictures` runs; as root, see current.py)
 """
