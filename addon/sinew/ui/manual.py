@@ -10,26 +10,27 @@ import bpy
 
 FOLDER = Path(__file__).parents[1] / "manual"
 PAGE = "artist.html"
-# By what Blender calls the thing under the mouse, the first that matches; each the heading of a section.
+# By what Blender calls the thing under the mouse, the first that matches; each a page and the heading of a section.
 _SECTIONS = (
-    ("bpy.ops.sinew.*group*", "say-what-moves-painting"),
-    ("bpy.ops.sinew.*spread*", "say-what-moves-painting"),
-    ("bpy.ops.sinew.*cage*", "see-the-cage"),
-    ("bpy.ops.sinew.trial_fit*", "see-the-cage"),
-    ("bpy.ops.sinew.*passenger*", "clothes-eyes-hair-attached-meshes"),
-    ("bpy.ops.sinew.*preset*", "tuning"),
-    ("bpy.ops.sinew.*after*", "tuning"),
-    ("bpy.ops.sinew.*_all*", "many-characters"),
-    ("bpy.ops.sinew.*", "the-first-bake"),
-    ("bpy.types.sinew_pg_setup.*_group*", "say-what-moves-painting"),
-    ("bpy.types.sinew_pg_setup.*", "tuning"),
-    ("bpy.types.sinew_pg_*", "the-first-bake"),
+    ("bpy.ops.sinew.*after_group*", "tuning.html#after-the-bake"),
+    ("bpy.ops.sinew.*spread*", "painting.html#a-few-strokes-spread"),
+    ("bpy.ops.sinew.*group*", "painting.html#the-follow-group"),
+    ("bpy.ops.sinew.*cage*", "tuning.html#see-the-cage"),
+    ("bpy.ops.sinew.trial_fit*", "tuning.html#see-the-cage"),
+    ("bpy.ops.sinew.*passenger*", "first-bake.html#clothes-eyes-hair-attached-meshes"),
+    ("bpy.ops.sinew.*preset*", "tuning.html#presets"),
+    ("bpy.ops.sinew.*after*", "tuning.html#after-the-bake"),
+    ("bpy.ops.sinew.*_all*", "first-bake.html#many-characters"),
+    ("bpy.ops.sinew.*", "first-bake.html#the-first-bake"),
+    ("bpy.types.sinew_pg_setup.*_group*", "painting.html#regions"),
+    ("bpy.types.sinew_pg_setup.*", "reference.html#reference-every-setting"),
+    ("bpy.types.sinew_pg_*", "first-bake.html#the-first-bake"),
 )
 
 
 def manual_map() -> tuple[str, tuple[tuple[str, str], ...]]:
     """As `bpy.utils.register_manual_map` wants it: what all addresses begin with, then patterns and their ends."""
-    return f"{FOLDER.as_uri()}/", tuple((pattern, f"{PAGE}#{section}") for pattern, section in _SECTIONS)
+    return f"{FOLDER.as_uri()}/", _SECTIONS
 
 
 class SINEW_OT_open_manual(bpy.types.Operator):

@@ -6,7 +6,8 @@ From that declaration come its check, the line of --help, the property and its r
 what makes a bake stale, and the hashes of a bake. The native module takes those that its table of options names.
 
 To add one: declare it in the method's settings.py with counts=CHANGED, so that bakes from before stay valid; use it
-where it acts (for C: a member of the settings struct and a row of the options in the binding); list it in docs/reference.md.
+where it acts (for C: a member of the settings struct and a row of the options in the binding); list it in
+docs/reference.md.
 """
 
 from __future__ import annotations
