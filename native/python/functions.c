@@ -7,6 +7,7 @@
 #include "math/linear_solver.h"
 #include "mesh/detail.h"
 #include "mesh/mend.h"
+#include "mesh/surface_distance.h"
 #include "mesh/tri_mesh.h"
 #include "method/enrich/flesh.h"
 #include "python/arrays.h"
@@ -67,6 +68,36 @@ PyObject *sn_function_vertex_areas(PyObject *module, PyObject *arguments)
     }
     sn_arrays_close(SN_COUNT(arrays), arrays);
     return sn_errors_check(status, &context) < 0 ? NULL : PyFloat_FromDouble(size);
+}
+
+/* surface_distance(positions, triangles, points, distances, nearest) */
+PyObject *sn_function_surface_distance(PyObject *module, PyObject *arguments)
+{
+    SnArray arrays[] = {{.name = "positions", .kind = 'd', .rows = -1, .columns = 3},
+                        {.name = "triangles", .kind = 'i', .rows = -1, .columns = 3},
+                        {.name = "points", .kind = 'd', .rows = -1, .columns = 3},
+                        {.name = "distances", .kind = 'd', .rows = -1, .columns = 1, .use = SN_ARRAY_WRITE},
+                        {.name = "nearest", .kind = 'i', .rows = -1, .columns = 1, .use = SN_ARRAY_WRITE}};
+    SnContext context;
+    (void)module;
+    sn_context_init(&context);
+    if (!PyArg_ParseTuple(arguments, "OOOOO:surface_distance", &arrays[0].object, &arrays[1].object, &arrays[2].object,
+                          &arrays[3].object, &arrays[4].object) ||
+        sn_arrays_open(SN_COUNT(arrays), arrays) < 0) {
+        return NULL;
+    }
+    SnTriMesh mesh = {(size_t)arrays[0].rows, (size_t)arrays[1].rows, arrays[0].data, arrays[1].data};
+    SnStatus status = sn_tri_mesh_check(&context, &mesh);
+    if (arrays[3].rows != arrays[2].rows || arrays[4].rows != arrays[2].rows) {
+        status = sn_context_fail(&context, SN_BAD_INPUT, "distances or nearest has the wrong shape: give one for each point.");
+    }
+    if (status == SN_OK) {
+        Py_BEGIN_ALLOW_THREADS
+        status = sn_surface_distance(&context, &mesh, (size_t)arrays[2].rows, arrays[2].data, arrays[3].data, arrays[4].data);
+        Py_END_ALLOW_THREADS
+    }
+    sn_arrays_close(SN_COUNT(arrays), arrays);
+    return sn_errors_none(status, &context);
 }
 
 static int choose_interpolation(const char *name, SnInterpolation *interpolation)

@@ -6,6 +6,7 @@
 #include <Python.h>
 
 PyObject *sn_function_vertex_areas(PyObject *module, PyObject *arguments);
+PyObject *sn_function_surface_distance(PyObject *module, PyObject *arguments);
 PyObject *sn_function_apply_detail(PyObject *module, PyObject *arguments);
 PyObject *sn_function_cage_weights(PyObject *module, PyObject *arguments);
 PyObject *sn_function_spread_weights(PyObject *module, PyObject *arguments);

@@ -10,6 +10,8 @@
 static PyMethodDef functions[] = {
     {"use_errors", sn_errors_use, METH_VARARGS, "use_errors(bad_input, out_of_memory, cancelled, numeric_failure)"},
     {"vertex_areas", sn_function_vertex_areas, METH_VARARGS, "vertex_areas(positions, triangles, areas) -> size of the mesh"},
+    {"surface_distance", sn_function_surface_distance, METH_VARARGS,
+     "surface_distance(positions, triangles, points, distances, nearest): of points from a surface, and the triangle nearest to each"},
     {"apply_detail", sn_function_apply_detail, METH_VARARGS,
      "apply_detail(cage, fitted, simulated, input or None, \"linear\" or \"phong\", result): the surface of a simulated cage"},
     {"cage_weights", sn_function_cage_weights, METH_VARARGS,

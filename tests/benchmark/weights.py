@@ -36,7 +36,7 @@ def main(asked: list[str]) -> None:
             continue
         body = make()
         rows = [anatomy.scores(body.parts, follow_of(body, way)) for way in WAYS]
-        for part in body.parts:
+        for part in rows[0]:
             shares = [row[part] for row in rows]
             marks = " ".join(f"{share:5.2f}{' ' if share >= anatomy.RIGHT_SIDE else '!'}" for share in shares)
             print(f"{'unseen' if unseen else 'tuned':7}{key:12}{part:16}{marks}")

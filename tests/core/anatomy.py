@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -83,7 +83,55 @@ class Labelled:
 def scores(parts: dict[str, npt.NDArray[np.int64]], follow: Floats) -> dict[str, float]:
     """The share of each part's vertices that are on its side of 1/2: "held ..." above, "free ..." below."""
     held = follow > 0.5
-    return {name: float((held[own] == name.startswith("held ")).mean()) for name, own in parts.items()}
+    sides = {name: name.split()[0] for name in parts}
+    return {
+        name: float((held[own] == (sides[name] == "held")).mean())
+        for name, own in parts.items()
+        if sides[name] in ("held", "free")
+    }
+
+
+def variants(body: Labelled) -> Iterator[tuple[str, Labelled]]:
+    """The same body turned, mirrored, wound otherwise, scaled and cut finer; its own vertices come first."""
+    for name, matrix in (
+        ("turned by 30 degrees", rotation((0, 0, 1), np.pi / 6)),
+        ("turned", rotation((1, 2, 3), 1.0)),
+        ("mirrored", np.diag([-1.0, 1.0, 1.0])),
+        ("scaled", 100.0 * np.eye(3)),
+    ):
+        yield name, _moved(body, matrix)
+    # As Blender stores it.
+    turned = _moved(body, rotation((3, 1, 2), 2.0))
+    yield "rounded", replace(turned, positions=turned.positions.astype(np.float32).astype(np.float64))
+    yield "flipped", replace(body, triangles=np.ascontiguousarray(body.triangles[:, ::-1]))
+    some = np.random.default_rng(0).random((len(body.triangles), 1)) < 0.5
+    yield "mixed", replace(body, triangles=np.where(some, body.triangles, body.triangles[:, ::-1]).astype(np.int32))
+    finer = _subdivided(body)
+    yield "4 times as fine", finer
+    yield "16 times as fine", _subdivided(finer)
+
+
+def _moved(body: Labelled, matrix: Floats) -> Labelled:
+    def moved(points: npt.ArrayLike) -> Floats:
+        result: Floats = np.asarray(points) @ matrix.T + (3.0, 1.0, 2.0)
+        return result
+
+    bones = [replace(bone, head=tuple(moved(bone.head)), tail=tuple(moved(bone.tail))) for bone in body.bones]
+    return replace(body, positions=moved(body.positions), bones=bones)
+
+
+def _subdivided(body: Labelled) -> Labelled:
+    sides = np.sort(body.triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
+    edges, index = np.unique(sides, axis=0, return_inverse=True)
+    a, b, c = body.triangles.T
+    x, y, z = (index.reshape(-1, 3) + len(body.positions)).T
+    finer = [np.stack(corners, axis=1) for corners in ((a, x, z), (x, b, y), (z, y, c), (x, y, z))]
+    return replace(
+        body,
+        positions=np.concatenate([body.positions, body.positions[edges].mean(axis=1)]),
+        triangles=np.concatenate(finer).astype(np.int32),
+        skin=np.concatenate([body.skin, body.skin[edges].mean(axis=1)]),
+    )
 
 
 def melted(distances: Floats, widths: Floats) -> Floats:
@@ -300,7 +348,7 @@ def biped() -> Labelled:
             Blob("foot.~", (0.12, 0.0, 0.055), (0.13, -0.15, 0.04), 0.05, 0.04, "held feet", melt=0.2),
         ]),
     ]  # fmt: skip
-    clip = Blob("hips", (0.13, -0.2, 0.93), (0, 0, 0), 0.02, part="held clips", across=(0, 1, 0), flat=0.5)
+    clip = Blob("hips", (0.13, -0.2, 0.93), (0, 0, 0), 0.02, part="rigid clips", across=(0, 1, 0), flat=0.5)
     bones = {
         "hips": ((0, 0.02, 0.95), (0, 0.02, 1.05), ""),
         "spine": ((0, 0.02, 1.05), (0, 0.02, 1.22), "hips"),

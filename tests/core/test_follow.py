@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sinew.core.geometry.thickness import thickness
+from sinew.core.geometry.solid import Solid
 from sinew.core.paint.follow import Segment, automatic_follow
 
 
@@ -59,7 +59,7 @@ def test_bone_parts_follow_and_soft_parts_are_free() -> None:
     x, z = positions[:, 0], positions[:, 2]
     assert (weights[x > 1.1] == 1.0).all()  # head
     assert weights[(abs(x) < 0.5) & (z < -0.5)].max() < 0.3  # belly
-    assert (weights[(abs(x) < 0.5) & (z > 0.55)] == 1.0).all()  # back, beside the spine
+    assert (weights[(abs(x) < 0.5) & (z > 0.55)] > 0.5).all()  # back, beside the spine
     assert weights[x < -2.0].max() < 0.3  # tip of the tail
 
 
@@ -113,11 +113,11 @@ def test_a_body_all_along_its_bones_still_gets_a_free_part_and_a_firm_one() -> N
     assert (weights < 0.5).mean() > 0.03 and (weights >= 1.0).mean() > 0.05
 
 
-def test_an_unrigged_body_follows_at_its_base_and_is_free_at_its_top() -> None:
+def test_an_unrigged_body_without_limbs_follows_at_its_waist_and_is_free_at_its_ends() -> None:
     positions, triangles = ball((0, 0, 0), (0.5, 0.5, 1.0))
     weights = automatic_follow(positions, triangles)
-    assert (weights[positions[:, 2] > 0.8] < 0.2).all()
-    assert (weights[abs(positions[:, 2] + 0.5) < 0.1] == 1.0).all()
+    assert (weights[abs(positions[:, 2]) > 0.95] < 0.25).all()
+    assert (weights[abs(positions[:, 2]) < 0.05] > 0.9).all()
 
 
 def test_an_unrigged_body_with_limbs_follows_at_its_limbs_and_is_free_at_its_belly() -> None:
@@ -125,7 +125,7 @@ def test_an_unrigged_body_with_limbs_follows_at_its_limbs_and_is_free_at_its_bel
     positions, triangles = joined(ball((0, 0, 0), (1.0, 0.6, 0.6)), *limbs)
     weights = automatic_follow(positions, triangles)
     assert (weights[positions[:, 2] < -1.2] == 1.0).all()
-    assert weights[: len(positions) - sum(len(limb[0]) for limb in limbs)].min() < 0.1
+    assert weights[: len(positions) - sum(len(limb[0]) for limb in limbs)].min() < 0.2
 
 
 def test_split_vertices_at_a_seam_get_equal_weights() -> None:
@@ -156,6 +156,14 @@ def test_meshes_without_volume_or_faces_get_finite_weights(positions: np.ndarray
 
 def test_thickness_is_the_radius_inside() -> None:
     positions, triangles = joined(ball((0, 0, 0), (1, 1, 1)), ball((2.5, 0, 0), (1.2, 0.25, 0.25)))
-    radius = thickness(positions, triangles, 64)
+    solid = Solid(positions, triangles)
+    radius = solid.at(positions, solid.thick)
     assert np.median(radius[: len(positions) // 2]) == pytest.approx(1.0, rel=0.12)
     assert np.median(radius[len(positions) // 2 :]) == pytest.approx(0.25, rel=0.35)
+
+
+def test_a_hollow_body_with_a_hole_is_as_thick_as_a_closed_one() -> None:
+    positions, triangles = ball((0, 0, 0), (1, 1, 1))
+    opened = triangles[positions[triangles][:, :, 2].min(axis=1) > -0.9]
+    solid = Solid(positions, opened)
+    assert np.median(solid.at(positions, solid.thick)) == pytest.approx(1.0, rel=0.12)

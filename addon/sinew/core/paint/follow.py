@@ -1,10 +1,10 @@
 """Follow weights without painting: 1 where flesh sits tight on bone, low where it hangs free.
 
-With bones: how far a vertex is from the bones that carry it, against the distances that are usual on this body. Parts
-that a bone ends in (hands, feet, head) follow exactly, unless they stick out thin and far from it (ears). Bones whose
-name or shape says tail, trunk, ear or belly let go from their root to their tip. Without bones: of a body with limbs
-the thin parts follow and the thick ones are free; of one without, the middle of its lower part follows and what is far
-from there is free. All lengths are relative to the body itself.
+What a body is made of comes from its pieces (limbs.py), as cells (geometry/solid.py): so how it stands, how it is
+wound and how fine its mesh is do not matter. Heads, hands and feet follow; tails, trunks and ears are free. The torso's
+flesh is as free as it is deep: where the body is thick, and where the surface is far from the bones for how thick it
+is. So are thin parts far aside of what carries them: manes, hair, wattles, tails without bones. Names of bones help
+where they speak of tails or of hands. All lengths are relative to the body itself.
 """
 
 from __future__ import annotations
@@ -16,10 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ..geometry.connected import connected_pieces
-from ..geometry.thickness import thickness
+from ..geometry.solid import Solid, own_axes
+from .limbs import EAR, HEAD, LIMB, TAIL, TORSO, Tree, by_bones, by_shape
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
 
 _SOFT_NAMES = (
     "tail ear ears trunk tentacle hair belly stomach tummy breast boob bust cheek cheeks tongue fin udder "
@@ -30,10 +32,22 @@ _FIRM_NAMES = (
     "face snout muzzle nose teeth horn beak"
 ).split()
 
-_TIP_WEIGHT = 0.1  # of soft parts with bones of their own: they keep some of their animated gesture
-_BODY_WEIGHT = 0.25  # of thick flesh (a belly): quite free, its animated shape still pulls it back after a hard landing
-_LEAST_FREE = 0.10  # share of the surface that is free (weight under 1/2) at least
-_LEAST_FIRM = 0.10  # share that follows exactly at least
+_TIP = 0.9  # how free tails and ears are: they keep some of their animated gesture
+_FLESH = 0.85  # how free thick flesh is: its animated shape still pulls it back after a hard landing
+_THICK = (0.062, 0.09)  # of size: what is thinner is firm, what is thicker has deep flesh
+_OVER_BONE = (0.4, 0.9)  # of the thickness: flesh on a bone just below the skin is firm
+_BULGE = (1.3, 1.9)  # of its own thickness from the bone: a breast, a buttock
+_HANGING = (1.0, 1.5)  # of what is usual on this torso: a belly
+_ASIDE = (0.4, 1.2)  # of its own thickness farther aside than usual: hair, a mane
+_OFF = (0.15, 0.4)  # of what is usual, likewise
+_SHEET = 0.5  # of the thickness near by: thin parts are loose as a whole
+_LOOSE = (0.2, 0.35)  # share of a thin part
+_SMOOTH, _SMOOTH_FLESH = 0.016, 0.032  # of size: over which ears and tails let go, and the torso's flesh
+_EXACT = 0.93  # weights from here on follow exactly
+_LEAST_FREE = 0.1  # share of the surface that is free (weight under 1/2) at least
+_LEAST_FIRM = 0.08  # share that follows exactly at least
+_SYMMETRIC = 0.95  # share of the cells that have a mirror image
+_SMALL_SHELL = 0.15  # of size
 
 
 @dataclass(frozen=True)
@@ -55,302 +69,223 @@ def automatic_follow(
     skin: npt.NDArray[np.float32] | None = None,
 ) -> Floats:
     """Weights (t,) from 0 (free) to 1 (follows exactly). `skin`: (t, bones) weights of the rig, if it has them."""
-    surface = _Surface(positions, triangles, edges)
-    if surface.size <= 0.0:
+    if not len(triangles) or not own_axes(positions, triangles).size > 0.0:
         return np.ones(len(positions))
-    if bones and skin is not None:
-        used = [i for i in range(len(bones)) if float(skin[:, i].max(initial=0.0)) > 0.01]
-        skin, bones = skin[:, used], _subset(bones, used)
-        bones = aimed(bones, positions, skin)
-    radius = surface.smooth(surface.gather(thickness(positions, triangles)), 2)
-    if bones:
-        weights = _rigged(surface, radius, bones, None if skin is None else surface.gather(skin.astype(np.float64)))
-    else:
-        weights = _unrigged(surface, radius)
-    return weights[surface.welded]
+    body = body_of(positions, triangles, bones, skin)
+    solid = body.solid
+    soft = _both_sides(solid, _softness(body))
+    weights = np.minimum(1.0, (1.0 - solid.at(positions, _balanced(body, soft))) / _EXACT)
+    return _whole_shells(positions, triangles, edges, weights, solid.axes.size)
 
 
-class _Surface:
-    """The welded surface: glTF and the like split vertices at seams, which must not part the weights."""
+@dataclass(frozen=True)
+class Body:
+    """A body as cells (k,): its pieces, how far the surface is from its bones, and on a head from their line."""
 
-    def __init__(
-        self, positions: Floats, triangles: npt.NDArray[np.int32], edges: npt.NDArray[np.int32] | None
-    ) -> None:
-        self.size = float(np.ptp(positions, axis=0).max()) if len(positions) else 0.0
-        grid = np.round(positions / (1e-5 * self.size if self.size > 0 else 1.0)).astype(np.int64)
-        grid -= grid.min(axis=0, initial=2**62)
-        # Numbers instead of rows: sorting rows takes ten times as long and holds up every other thread.
-        keys = (grid[:, 0] << 40) + (grid[:, 1] << 20) + grid[:, 2]
-        _, first, welded = np.unique(keys, return_index=True, return_inverse=True)
-        self.welded: Ints = welded.reshape(-1)
-        self.first: Ints = first
-        self.positions = positions[first]
-        count = len(first)
-        corners = self.welded[triangles]
-        pairs = [corners[:, [0, 1]], corners[:, [1, 2]], corners[:, [2, 0]]]
-        if edges is not None and len(edges):
-            pairs = [*pairs, self.welded[edges]]
-        both = np.sort(np.concatenate(pairs), axis=1)
-        both = both[both[:, 0] != both[:, 1]]
-        pairs_once = np.unique(both[:, 0].astype(np.int64) * count + both[:, 1])
-        self.edges: Ints = np.stack(np.divmod(pairs_once, max(count, 1)), axis=1)
-        crossed = np.cross(
-            self.positions[corners[:, 1]] - self.positions[corners[:, 0]],
-            self.positions[corners[:, 2]] - self.positions[corners[:, 0]],
-        )
-        area = np.linalg.norm(crossed, axis=1) / 6.0
-        normals = np.stack([np.bincount(corners.ravel(), np.repeat(c, 3), count) for c in crossed.T], axis=1)
-        self.normals = normals / np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)
-        self.areas = np.bincount(corners.ravel(), np.repeat(area, 3), count) if len(corners) else np.ones(count)
-        if self.areas.sum() <= 0.0:
-            self.areas = np.ones(count)
-        self.degrees = np.bincount(self.edges.ravel(), minlength=count).astype(np.float64)
-        lengths = np.linalg.norm(self.positions[self.edges[:, 0]] - self.positions[self.edges[:, 1]], axis=1)
-        self.edge_length = float(lengths.mean()) if len(lengths) else self.size
-        self.lengths = lengths
-        self.shells = connected_pieces(count, self.edges)
+    solid: Solid
+    tree: Tree
+    kinds: Ints
+    distance: Floats
+    aside: Floats
 
-    def gather(self, values: Floats) -> Floats:
-        return values[self.first]
-
-    def smooth(self, values: Floats, rounds: int) -> Floats:
-        a, b = self.edges[:, 0], self.edges[:, 1]
-        count = len(values)
-        for _ in range(rounds):
-            total = np.bincount(a, values[b], count) + np.bincount(b, values[a], count)
-            values = np.where(self.degrees > 0, 0.5 * values + 0.5 * total / np.maximum(self.degrees, 1.0), values)
-        return values
-
-    def smooth_over(self, values: Floats, length: float) -> Floats:
-        """Smooths features shorter than about `length`."""
-        rounds = int(np.clip((length / max(self.edge_length, 1e-12)) ** 2, 1, 60))
-        return self.smooth(values, rounds)
-
-    def percentile(self, values: Floats, share: float, mask: npt.NDArray[np.bool_] | None = None) -> float:
-        """The value below which `share` of the area lies."""
-        areas = self.areas if mask is None else np.where(mask, self.areas, 0.0)
-        order = np.argsort(values, kind="stable")
-        cumulated = np.cumsum(areas[order])
-        if cumulated[-1] <= 0.0:
-            return float(np.quantile(values, share))
-        return float(values[order[min(int(np.searchsorted(cumulated, share * cumulated[-1])), len(order) - 1)]])
-
-    def share(self, mask: npt.NDArray[np.bool_]) -> float:
-        return float(self.areas[mask].sum() / self.areas.sum())
+    @property
+    def surface(self) -> Mask:
+        near: Mask = self.solid.depth < self.solid.cell
+        return near
 
 
-def _rigged(surface: _Surface, radius: Floats, bones: list[Segment], skin: Floats | None) -> Floats:
-    distances = np.stack([segment_distance(surface.positions, bone) for bone in bones], axis=1)
-    soft = _soft_bones(surface, radius, bones, distances, skin)
-    owner, distance = _owners(distances, skin)
-    firm = _firm_parts(surface, radius, bones, owner, soft)
-    hanging = _hanging_parts(surface, bones, owner, soft)
-
-    # Softness of the rest by distance from bone: what is usual on this body is firm, what is far is free. Thick parts
-    # count as farther than thin ones, and what hangs below (a belly) as farther than what lies on top (a back).
-    body = ~firm & np.isnan(hanging)
-    if not body.any():
-        body = np.ones(len(firm), dtype=bool)
-    thick = radius / max(surface.percentile(radius, 0.9, body), 1e-12)
-    distance = distance * (0.4 + 0.6 * np.minimum(thick, 1.0))
-    distance = distance * (1.0 - 0.4 * surface.smooth_over(surface.normals[:, 2], 0.05 * surface.size))
-    far = np.zeros(len(distance))
-    # A few large free parts move more than a trunk that is half free all around: start strict, until enough is free.
-    for shares in ((0.65, 0.97), (0.5, 0.92), (0.35, 0.8), (0.2, 0.65), (0.1, 0.5)):
-        near_value = surface.percentile(distance, shares[0], body)
-        far_value = surface.percentile(distance, shares[1], body)
-        far = _step(distance, near_value, max(far_value, near_value + 0.01 * surface.size))
-        # On a body that is thick all over (a slime, a cow) even the usual distance is far.
-        far = np.maximum(far, _step(distance, 0.07 * surface.size, 0.15 * surface.size))
-        far *= 1.0 - _BODY_WEIGHT
-        far[firm] = 0.0
-        far = np.where(np.isnan(hanging), far, hanging)
-        # A tail alone does not make a soft body.
-        if surface.share(far > 0.5) >= _LEAST_FREE and surface.share(body & (far > 0.5)) >= 0.6 * _LEAST_FREE:
-            break
-    return _finished(surface, 1.0 - far, np.nan_to_num(1.0 - hanging, nan=0.0))
-
-
-def _unrigged(surface: _Surface, radius: Floats) -> Floats:
-    """A body with limbs: thin parts follow, thick ones are free. One without (a pudding): its lower middle holds, its
-    top and what sticks out swing."""
-    thick_radius = surface.percentile(radius, 0.9)
-    if surface.share(radius < 0.6 * thick_radius) > 0.25:
-        hanging = 1.0 - 0.3 * surface.smooth_over(surface.normals[:, 2], 0.05 * surface.size)
-        soft = surface.smooth_over(radius * hanging, 0.05 * surface.size)
-        far = _step(soft, surface.percentile(soft, 0.5), surface.percentile(soft, 0.85))
-        return _finished(surface, 1.0 - far, np.zeros(len(far)))
-    areas = surface.areas / surface.areas.sum()
-    core = areas @ surface.positions
-    low, high = surface.positions[:, 2].min(), surface.positions[:, 2].max()
-    core[2] = low + 0.25 * (high - low)
-    distance = np.linalg.norm(surface.positions - core, axis=1)
-    # Thick parts count as up to a third farther than thin ones.
-    distance = distance * (1.0 + 0.33 * radius / max(thick_radius, 1e-12))
-    far = _step(distance, surface.percentile(distance, 0.2), surface.percentile(distance, 0.75))
-    return _finished(surface, 1.0 - far, np.zeros(len(far)))
-
-
-def _finished(surface: _Surface, weights: Floats, floor: Floats) -> Floats:
-    """Smooth between, exact at both ends, whole small shells, and always something free and something firm."""
-    smooth = surface.smooth_over(weights, 0.05 * surface.size)
-    smooth = np.clip((smooth - 0.1) / 0.8, 0.0, 1.0)
-    # Never looser than the tip of a part with bones of its own.
-    smooth = np.maximum(smooth, np.minimum(floor, _TIP_WEIGHT))
-    if surface.share(smooth < 0.5) < _LEAST_FREE:
-        smooth = _rescaled(smooth, surface.percentile(smooth, _LEAST_FREE), below=True)
-    if surface.share(smooth >= 1.0) < _LEAST_FIRM:
-        smooth = _rescaled(smooth, surface.percentile(smooth, 1.0 - _LEAST_FIRM), below=False)
-    return _whole_shells(surface, smooth)
-
-
-def _rescaled(weights: Floats, value: float, below: bool) -> Floats:
-    """Bends the weights so that `value` becomes just under 1/2 (below), or 1."""
-    if below:
-        return weights if value <= 0.49 or value >= 1.0 else np.where(
-            weights <= value, 0.49 * weights / value, 0.49 + 0.51 * (weights - value) / (1.0 - value)
-        )
-    return np.clip(weights / value, 0.0, 1.0) if value > 0.0 else weights
-
-
-def _whole_shells(surface: _Surface, weights: Floats) -> Floats:
-    """Small separate pieces (eyes, teeth, nails) take one weight, and a firm one holds them exactly."""
-    result = weights.copy()
-    for shell in range(int(surface.shells.max(initial=0)) + 1):
-        members = surface.shells == shell
-        if not members.any() or np.ptp(surface.positions[members], axis=0).max() > 0.15 * surface.size:
-            continue
-        if members.sum() == len(members):
-            continue
-        mean = float(np.average(weights[members], weights=np.maximum(surface.areas[members], 1e-300)))
-        result[members] = 1.0 if mean >= 0.5 else mean
-    return result
-
-
-def _owners(distances: Floats, skin: Floats | None) -> tuple[Ints, Floats]:
-    """For each vertex the bone that carries it most, and its distance from the bones that carry it."""
+def body_of(
+    positions: Floats,
+    triangles: npt.NDArray[np.int32],
+    bones: list[Segment] | None,
+    skin: npt.NDArray[np.float32] | None,
+) -> Body:
+    solid = Solid(positions, triangles)
+    rows = triangles[solid.triangle]
+    touch = solid.axes.to_body(np.einsum("kc,kci->ki", solid.share, positions[rows]))
+    if not bones:
+        return _boneless(solid)
     if skin is None:
-        return distances.argmin(axis=1), distances.min(axis=1)
-    carried = skin.max(axis=1) > 0.0
-    owner = np.where(carried, skin.argmax(axis=1), distances.argmin(axis=1))
-    relevant = np.where(skin >= 0.1 * np.maximum(skin.max(axis=1, keepdims=True), 1e-12), distances, np.inf)
-    return owner, np.where(carried, relevant.min(axis=1), distances.min(axis=1))
+        distances = np.stack([segment_distance(positions, bone) for bone in bones], axis=1)
+        skin = np.eye(len(bones), dtype=np.float32)[distances.argmin(axis=1)]
+    used = [i for i in range(len(bones)) if float(skin[:, i].max(initial=0.0)) > 0.01]
+    if not used:
+        return _boneless(solid)
+    skin, bones = skin[:, used], _subset(bones, used)
+    bones = aimed(bones, positions, skin)
+    own = [replace(bone, head=_point(solid, bone.head), tail=_point(solid, bone.tail)) for bone in bones]
+    return _boned(solid, touch, own, np.einsum("kc,kcb->kb", solid.share, skin[rows].astype(np.float64)))
 
 
-def _soft_bones(
-    surface: _Surface, radius: Floats, bones: list[Segment], distances: Floats, skin: Floats | None
-) -> npt.NDArray[np.bool_]:
-    """Bones of tails, trunks, ears and bellies, by name or as a long thinning chain in the plane of symmetry."""
-    soft = np.array([_named(bone.name, _SOFT_NAMES) for bone in bones])
-    firm = np.array([_named(bone.name, _FIRM_NAMES) for bone in bones])
-    owner, _ = _owners(distances, skin)
-    for leaf in [i for i, bone in enumerate(bones) if bone.is_leaf]:
-        chain = _chain_to(bones, leaf)
-        if len(chain) < 3 or firm[chain].any() or soft[chain].any():
+def _point(solid: Solid, place: tuple[float, float, float]) -> tuple[float, float, float]:
+    x, y, z = (float(value) for value in solid.axes.to_body(np.array(place)))
+    return x, y, z
+
+
+def _boned(solid: Solid, touch: Floats, bones: list[Segment], skin: Floats) -> Body:
+    tree, carriers = by_bones(solid, skin)
+    pieces = tree.pieces
+    _heed_names(tree, [bones[bone].name for bone in carriers])
+    kinds = np.array([piece.kind for piece in pieces])[tree.of_cell]
+    distances = np.stack([segment_distance(touch, bone) for bone in bones], axis=1)
+    # On the torso the bones of the torso count, on a limb those that carry it too.
+    counts = skin >= 0.1 * np.maximum(skin.max(axis=1, keepdims=True), 1e-12)
+    axial = np.zeros(len(bones), bool)
+    axial[[bone for bone, piece in zip(carriers, pieces, strict=True) if piece.kind != LIMB]] = True
+    counts = np.where(axial, True, counts & (kinds == LIMB)[:, None])
+    distance = np.where(counts, distances, np.inf).min(axis=1)
+    aside = distance.copy()
+    for bone, piece in zip(carriers, pieces, strict=True):
+        if piece.kind == HEAD:
+            # A muzzle goes on beyond the end of its bone.
+            x, y, z = (float(value) for value in solid.centres[piece.cells].mean(axis=0))
+            through = replace(bones[bone], tail=(x, y, z))
+            rays = [segment_distance(touch[piece.cells], ray, endless=True) for ray in (bones[bone], through)]
+            aside[piece.cells] = np.minimum(*rays)
+    return Body(solid, tree, kinds, np.where(np.isfinite(distance), distance, solid.thick), aside)
+
+
+def _boneless(solid: Solid) -> Body:
+    """What is deep is what is thick."""
+    tree = by_shape(solid)
+    kinds = np.append([piece.kind for piece in tree.pieces], TORSO)[tree.of_cell]
+    return Body(solid, tree, kinds, solid.thick, np.zeros(solid.count))
+
+
+def _heed_names(tree: Tree, names: list[str]) -> None:
+    """What bones are called goes before what their pieces look like."""
+    for index, name in enumerate(names):
+        piece = tree.pieces[index]
+        if _named(name, _SOFT_NAMES):
+            piece.kind = TAIL
+        elif _named(name, _FIRM_NAMES) and piece.kind != HEAD:
+            piece.kind = LIMB if not piece.is_axial else HEAD
+
+
+def _softness(body: Body) -> Floats:
+    """(k,) from 0 (firm) to 1 (free)."""
+    solid, kinds = body.solid, body.kinds
+    flesh = np.maximum(np.where((kinds == TORSO) | (kinds == LIMB), _deep(body), 0.0), _bulging(body))
+    hanging = _loose(body)
+    free = (kinds == TAIL) | (kinds == EAR)
+    if free.any() and not free.all():
+        away = solid.distance_from(np.flatnonzero(~free))
+        hanging = np.where(free, _step(away / np.maximum(solid.thick, 2.2 * solid.cell), 0.0, 0.9), hanging)
+    size = solid.axes.size
+    return np.maximum(
+        _FLESH * solid.smoothed(flesh, _SMOOTH_FLESH * size), _TIP * solid.smoothed(hanging, _SMOOTH * size)
+    )
+
+
+def _both_sides(solid: Solid, soft: Floats) -> Floats:
+    """What is its own mirror image gets weights that are."""
+    plane = solid.plane(_SYMMETRIC)
+    if plane < 0:
+        return soft
+    mirror = solid.mirrored(plane)
+    return np.where(mirror >= 0, 0.5 * (soft + soft[mirror]), soft)
+
+
+def _deep(body: Body) -> Floats:
+    size = body.solid.axes.size
+    thick = body.solid.smoothed(body.solid.thick, 0.04 * size)
+    return _step(thick / size, *_THICK) * _step(body.distance / thick, *_OVER_BONE)
+
+
+def _bulging(body: Body) -> Floats:
+    """On the torso, and where limbs with more to come begin, as far out as the torso's skin."""
+    pieces, torso = body.tree.pieces, body.kinds == TORSO
+    usual = body.solid.axes.size
+    if (body.surface & torso).any():
+        usual = float(np.median(body.distance[body.surface & torso]))
+    roots = [
+        i for i, piece in enumerate(pieces)
+        if piece.kind == LIMB and piece.children and pieces[piece.parent].kind == TORSO
+    ]  # fmt: skip
+    outside = _step(body.distance / usual, 0.5, 0.85) * np.isin(body.tree.of_cell, roots)
+    out = np.maximum(_step(body.distance / body.solid.thick, *_BULGE), _step(body.distance / usual, *_HANGING))
+    return out * np.where(torso, 1.0, outside)
+
+
+def _loose(body: Body) -> Floats:
+    """What is thin and far aside of what carries it."""
+    solid, surface = body.solid, body.surface
+    loose = np.zeros(solid.count)
+    for piece in body.tree.pieces:
+        own = piece.cells
+        if piece.kind not in (TORSO, HEAD) or not surface[own].any():
             continue
-        length = sum(_length(bones[i]) for i in chain)
-        tip, root = (radius[owner == i] for i in (chain[-1], chain[0]))
-        if not len(tip) or not len(root) or length < 0.25 * surface.size:
-            continue
-        if np.median(tip) < 0.5 * np.median(root) and not _has_twin(bones, leaf, surface.size):
-            soft[chain[1:]] = True
-    # What hangs on a soft bone is soft.
-    for i, bone in enumerate(bones):
-        parent = bone.parent
-        while parent >= 0 and not soft[i] and not firm[i]:
-            soft[i] = soft[parent]
-            parent = bones[parent].parent
+        usual = np.quantile(body.aside[own[surface[own]]], 0.4)
+        out = body.aside[own] - usual
+        loose[own] = _step(out / solid.thick[own], *_ASIDE) * _step(out / max(usual, 1e-12), *_OFF)
+    thin = solid.thick < _SHEET * solid.largest_near(solid.thick, 0.06 * solid.axes.size)
+    thin &= (body.kinds == TORSO) | (body.kinds == HEAD)
+    return np.maximum(loose, _as_a_whole(solid, loose, thin))
+
+
+def _as_a_whole(solid: Solid, loose: Floats, thin: Mask) -> Floats:
+    """1 in thin parts of which a good share is loose."""
+    inside = np.flatnonzero(thin)
+    number = np.full(solid.count, -1)
+    number[inside] = np.arange(len(inside))
+    pairs = np.concatenate([np.stack([number[inside], number[beside[inside]]], axis=1) for beside in solid.faces])
+    part = connected_pieces(len(inside), pairs[pairs[:, 1] >= 0])
+    share = np.bincount(part, loose[inside]) / np.maximum(np.bincount(part), 1)
+    whole = np.zeros(solid.count)
+    whole[inside] = _step(share, *_LOOSE)[part]
+    return whole
+
+
+def _balanced(body: Body, soft: Floats) -> Floats:
+    """Always something free and something firm: the deepest flesh, and what is nearest to the middle."""
+    surface = body.surface
+    if (soft[surface] > 0.6).mean() < _LEAST_FREE:
+        depth = body.distance * np.sqrt(np.maximum(body.solid.thick, 1e-12))
+        near, far = np.quantile(depth[surface], (1.0 - 2.0 * _LEAST_FREE, 1.0 - _LEAST_FREE))
+        soft = np.maximum(soft, _FLESH * _step(depth, 0.9 * near, max(far, near)))
+    if (soft[surface] < 1.0 - _EXACT).mean() < _LEAST_FIRM:
+        out = np.linalg.norm(body.solid.centres, axis=1)
+        near, far = np.quantile(out[surface], (_LEAST_FIRM, 3.0 * _LEAST_FIRM))
+        soft = soft * _step(out, near, max(far, 1.01 * near))
     return soft
 
 
-def _firm_parts(
-    surface: _Surface, radius: Floats, bones: list[Segment], owner: Ints, soft: npt.NDArray[np.bool_]
-) -> npt.NDArray[np.bool_]:
-    """Vertices of the parts that a bone ends in, without what sticks out thin and far (ears)."""
-    firm = np.zeros(len(owner), dtype=bool)
-    a, b = surface.edges[:, 0], surface.edges[:, 1]
-    for i, bone in enumerate(bones):
-        if soft[i]:
-            continue
-        named = _named(bone.name, _FIRM_NAMES)
-        if not bone.is_leaf and not named:
-            continue
-        part = owner == i
-        if not part.any():
-            continue
-        border = surface.lengths[part[a] != part[b]].sum()
-        # A part that ends (hand) has a short border for its area; a patch of the trunk has a long one.
-        if not named and border > 2.2 * np.sqrt(surface.areas[part].sum()):
-            continue
-        # One that is most of the body (a slime's head) is no extremity.
-        if surface.share(part) > 0.35:
-            continue
-        # Sideways only: fingers lie beyond the end of their bone.
-        aside = segment_distance(surface.positions, bone, endless=True)
-        usual_radius, usual_distance = np.median(radius[part]), np.median(aside[part])
-        ear = part & (radius < 0.5 * usual_radius) & (aside > 1.5 * usual_distance)
-        firm |= part & ~ear
-    return firm
-
-
-def _hanging_parts(
-    surface: _Surface, bones: list[Segment], owner: Ints, soft: npt.NDArray[np.bool_]
+def _whole_shells(
+    positions: Floats,
+    triangles: npt.NDArray[np.int32],
+    edges: npt.NDArray[np.int32] | None,
+    weights: Floats,
+    size: float,
 ) -> Floats:
-    """Softness of vertices on soft bones, 0 at the root of the chain to 1 - tip weight at its end; NaN elsewhere."""
-    hanging = np.full(len(owner), np.nan)
-    along = np.full(len(owner), np.nan)
-    start: dict[int, tuple[int, float]] = {}
-    reach: dict[int, float] = {}
-    for i, bone in enumerate(bones):
-        if soft[i]:
-            root = i
-            while bones[root].parent >= 0 and soft[bones[root].parent]:
-                root = bones[root].parent
-            # Distance along the chain at which this bone starts.
-            before, j = 0.0, bone.parent
-            while j >= 0 and soft[j]:
-                before += _length(bones[j])
-                j = bones[j].parent
-            start[i] = (root, before)
-            reach[root] = max(reach.get(root, 0.0), before + _length(bone))
-    for i, (root, before) in start.items():
-        mine = owner == i
-        head, tail = np.array(bones[i].head), np.array(bones[i].tail)
-        axis = tail - head
-        t = (surface.positions[mine] - head) @ axis / max(float(axis @ axis), 1e-30)
-        along[mine] = (before + np.clip(t, 0.0, 3.0) * _length(bones[i])) / max(reach[root], 1e-30)
-    known = ~np.isnan(along)
-    hanging[known] = _step(along[known], 0.05, 0.55) * (1.0 - _TIP_WEIGHT)
-    return hanging
+    """Small separate pieces (eyes, teeth, nails) take one weight, and a firm one holds them exactly."""
+    welded = _welded(positions, size)
+    sides = triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2)
+    sides = sides if edges is None else np.concatenate([sides, edges])
+    shells = connected_pieces(int(welded.max()) + 1, welded[sides])[welded]
+    count = int(shells.max()) + 1
+    low, high = np.full((count, 3), np.inf), np.full((count, 3), -np.inf)
+    np.minimum.at(low, shells, positions)
+    np.maximum.at(high, shells, positions)
+    small = (high - low).max(axis=1) < _SMALL_SHELL * size
+    mean = np.bincount(shells, weights, count) / np.bincount(shells, minlength=count)
+    mean = np.where(mean >= 0.5, 1.0, mean)
+    result: Floats = np.where(small[shells] & (count > 1), mean[shells], weights)
+    return result
+
+
+def _welded(positions: Floats, size: float) -> Ints:
+    """One number for all vertices in one place: glTF and the like split vertices at seams."""
+    grid = np.round(positions / (1e-5 * size)).astype(np.int64)
+    grid -= grid.min(axis=0)
+    # Numbers instead of rows: sorting rows takes ten times as long and holds up every other thread.
+    keys = (grid[:, 0] << 40) + (grid[:, 1] << 20) + grid[:, 2]
+    welded: Ints = np.unique(keys, return_inverse=True)[1].reshape(-1)
+    return welded
 
 
 def _named(name: str, words: list[str]) -> bool:
     parts = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)
     return any(part.lower() in words for part in parts)
-
-
-def _chain_to(bones: list[Segment], leaf: int) -> list[int]:
-    """The bones from the last fork to a leaf."""
-    children = np.bincount([bone.parent for bone in bones if bone.parent >= 0], minlength=len(bones))
-    chain = [leaf]
-    while (parent := bones[chain[-1]].parent) >= 0 and children[parent] == 1:
-        chain.append(parent)
-    return chain[::-1]
-
-
-def _has_twin(bones: list[Segment], index: int, size: float) -> bool:
-    """Whether another leaf is this one's mirror image in x or in y."""
-    here = np.array(bones[index].tail)
-    centre = np.mean([bone.head for bone in bones], axis=0)
-    for axis in (0, 1):
-        if abs(here[axis] - centre[axis]) < 0.03 * size:
-            continue
-        there = here.copy()
-        there[axis] = 2 * centre[axis] - there[axis]
-        for i, bone in enumerate(bones):
-            if i != index and bone.is_leaf and np.linalg.norm(np.array(bone.tail) - there) < 0.08 * size:
-                return True
-    return False
 
 
 def _subset(bones: list[Segment], used: list[int]) -> list[Segment]:
@@ -407,6 +342,6 @@ def segment_distance(points: Floats, bone: Segment, endless: bool = False) -> Fl
 
 
 def _step(values: Floats, low: float, high: float) -> Floats:
-    """0 up to low, 1 from high on, smooth between."""
-    t = np.clip((values - low) / max(high - low, 1e-30), 0.0, 1.0)
+    """0 at low and before it, 1 from high on, smooth between; low may be above high."""
+    t = np.clip((values - low) / (high - low), 0.0, 1.0)
     return t * t * (3.0 - 2.0 * t)
