@@ -1,4 +1,4 @@
-"""Runs the test suites, two at a time, and ends with a summary; exit code 1 when anything failed.
+"""Runs the test suites, a few at a time, and ends with a summary; exit code 1 when anything failed.
 
     python3 tests/tools/suites.py [NAME...] [-- PYTEST_ARGUMENTS]
 
@@ -30,6 +30,7 @@ LOGS = ROOT / "build" / "test"
 TIMEOUT = 1800  # seconds for one suite: a hang is a failure, not a wait
 PASSED, FAILED, SKIPPED = "passed", "FAILED", "skipped"
 NO_TESTS_COLLECTED = 5
+AT_ONCE = min(3, (os.cpu_count() or 1) + 1)  # they wait for windows, timers and disks a good part of their time
 # What depends on the application rather than on the bpy module, which runs everything.
 CURRENT_TESTS = [f"tests/blender/test_{name}.py" for name in ("ui_window", "overlay_window", "ui_install", "ui")]
 printing = threading.Lock()
@@ -81,12 +82,12 @@ def current_commands(extra: list[str]) -> list[list[str]]:
 
 
 def suites(extra: list[str]) -> dict[str, list[list[str]] | None]:
-    """Commands of each suite, None where it cannot run; the long ones first, so that two cores finish together."""
+    """Commands of each suite, None where it cannot run; the long ones first, so that all end together."""
     return {
-        "blender-45": pytest_commands("45", "blender", extra),
         "blender-34": blender_commands(extra),
-        "blender-52": pytest_commands("52", "blender", [*AGAIN, *extra]),
         "core-45": pytest_commands("45", "core", extra),
+        "blender-52": pytest_commands("52", "blender", [*AGAIN, *extra]),
+        "blender-45": pytest_commands("45", "blender", extra),
         "core-52": pytest_commands("52", "core", [*AGAIN, *extra]),
         "sanitized": native_commands("sanitized"),
         "native": native_commands("baseline"),
@@ -175,7 +176,7 @@ def main() -> None:
     chosen = {name: commands for name, commands in every.items() if not names or name in names}
     LOGS.mkdir(parents=True, exist_ok=True)
     start = time.monotonic()
-    with concurrent.futures.ThreadPoolExecutor(max(1, min(2, os.cpu_count() or 1))) as pool:
+    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
         results = list(pool.map(lambda name: run_suite(name, chosen[name], bool(extra)), chosen))
     print(f"\nSummary, {time.monotonic() - start:.0f} s")
     for result in results:
