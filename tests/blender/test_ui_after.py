@@ -219,3 +219,13 @@ def test_a_driven_amount_is_looked_at_frame_by_frame(arm: Any) -> None:
     assert state_now().kind == state.BAKED
     difference = np.abs(frames(arm) - inputs(arm)).max(axis=(1, 2))
     assert difference[5:].max() < 1e-6 < difference[4]
+
+
+def test_keys_of_amount_count_also_where_the_flesh_is_simulated_anew(arm: Any) -> None:
+    for frame, amount in ((1, 1.0), (FRAMES, 0.0)):
+        arm[AMOUNT] = amount
+        arm.keyframe_insert(AMOUNT_PATH, frame=frame)
+    item().jiggle = 4.0
+    assert bpy.ops.sinew.bake() == {"FINISHED"}
+    assert np.abs(frames(arm)[-1] - inputs(arm)[-1]).max() < 1e-6
+    assert setups.check_object(entry(), state.target()) is None

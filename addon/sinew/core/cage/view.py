@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..geometry.rows import number_rows
+
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]
 
@@ -86,8 +88,7 @@ def _keys(rows: Any) -> npt.NDArray[np.int64]:
     base = int(rows.max(initial=0)) + 1
     keys = rows[:, 0]
     if base ** rows.shape[1] >= 2**63:  # more than two million vertices: by their order instead
-        _, inverse = np.unique(rows, axis=0, return_inverse=True)
-        return inverse.reshape(-1).astype(np.int64)
+        return number_rows(rows)
     for column in rows.T[1:]:
         keys = keys * base + column
     return keys

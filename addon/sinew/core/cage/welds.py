@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..geometry.connected import connected_pieces
+from ..geometry.rows import number_rows, unique_pairs
 from .settings import CageSettings
 
 Floats = npt.NDArray[np.float64]
@@ -85,9 +86,9 @@ def find_welds(
 def near_parts(separate: Any) -> list[Weld]:
     """The parts that a cage with separate parts tells apart: it has several vertices in one place for them. Those that
     are near each other over the largest part of the surface first."""
-    place = np.unique(separate.vertices, axis=0, return_inverse=True)[1].reshape(-1)
+    place = number_rows(separate.vertices)
     corners = separate.tets[separate.binding].ravel()
-    carried = np.unique(np.stack([place[corners], corners], axis=1), axis=0)  # cage vertices that carry something
+    carried = unique_pairs(np.stack([place[corners], corners], axis=1))  # cage vertices that carry something
     again = np.flatnonzero(carried[1:, 0] == carried[:-1, 0])
     vertices = np.repeat(np.arange(len(separate.binding)), 4)
     order = np.argsort(corners, kind="stable")
@@ -211,10 +212,9 @@ class _Surface:
         # Vertices in one place in every pose are one: seams are no gaps, lips that touch at rest are.
         size = float(np.ptp(rest, axis=0).max(initial=0.0)) or 1.0
         places = np.concatenate([np.rint(pose / (1e-6 * size)) for pose in (rest, *poses)], axis=1).astype(np.int64)
-        keys = np.ascontiguousarray(places).view([("", np.int64)] * places.shape[1]).ravel()
-        self._one = np.unique(keys, return_inverse=True)[1].reshape(-1)
+        self._one = number_rows(places)
         sides = self._one[np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])]
-        self._edges = np.unique(np.sort(sides, axis=1), axis=0)
+        self._edges = unique_pairs(np.sort(sides, axis=1))
         self._shells: Ints | None = None
         self._turned = np.sign(_volume(rest, triangles))
 

@@ -56,7 +56,7 @@ class SINEW_PT_follow(OfFlesh, bpy.types.Panel):
             used = setups.follow_group(ob, properties.settings_of(item))
             draw_notes(layout, [f"Uses {used}" if used else "Automatic"])
         buttons = layout.row(align=True)
-        buttons.operator("sinew.make_follow_group", icon="GROUP_VERTEX")
+        buttons.operator("sinew.make_follow_group", text="Make Group", icon="GROUP_VERTEX")
         buttons.operator("sinew.paint_follow_group", icon="WPAINT_HLT")
         layout.prop(item, "balance", slider=True)
         row = layout.row(heading="Spread")
@@ -90,7 +90,7 @@ class SINEW_PT_after(OfFlesh, bpy.types.Panel):
         group.active = item.follow_after > 0.0
         draw_group(group, item, "follow_after_group", ob, "Vertex Group")
         buttons = layout.row(align=True)
-        buttons.operator("sinew.make_after_group", icon="GROUP_VERTEX")
+        buttons.operator("sinew.make_after_group", text="Make Group", icon="GROUP_VERTEX")
         buttons.operator("sinew.paint_after_group", icon="WPAINT_HLT")
         layout.operator("sinew.apply_after", icon="CHECKMARK")
 
