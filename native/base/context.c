@@ -10,15 +10,8 @@ void sn_context_init(SnContext *context)
     atomic_init(&context->done, 0);
     atomic_init(&context->total, 0);
     atomic_init(&context->cancelled, 0);
-    context->parent = NULL;
     context->allocations_until_failure = -1;
     context->looks_until_cancelled = -1;
-}
-
-void sn_context_init_child(SnContext *context, SnContext *parent)
-{
-    sn_context_init(context);
-    context->parent = parent;
 }
 
 SnStatus sn_context_fail(SnContext *context, SnStatus status, const char *format, ...)
@@ -43,7 +36,7 @@ SnStatus sn_context_look(SnContext *context)
         sn_context_cancel(context);
     }
     context->looks_until_cancelled -= context->looks_until_cancelled > 0;
-    if (atomic_load(&context->cancelled) || (context->parent != NULL && atomic_load(&context->parent->cancelled))) {
+    if (atomic_load(&context->cancelled)) {
         return sn_context_fail(context, SN_CANCELLED, "Cancelled.");
     }
     return SN_OK;

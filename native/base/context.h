@@ -16,15 +16,11 @@ typedef struct SnContext {
     atomic_long done;
     atomic_long total;
     atomic_int cancelled;
-    struct SnContext *parent;      /* works for another one, whose watcher may cancel both; or null */
     long allocations_until_failure; /* tests fail the n-th allocation; negative: never */
     long looks_until_cancelled;     /* tests cancel at the n-th look; negative: never */
 } SnContext;
 
 void sn_context_init(SnContext *context);
-
-/* For a thread that does a part of the work of another: its progress is its own, the wish to cancel is the parent's. */
-void sn_context_init_child(SnContext *context, SnContext *parent);
 
 #if defined(__GNUC__)
 #define SN_PRINTF_LIKE(text, first) __attribute__((format(printf, text, first)))

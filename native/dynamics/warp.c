@@ -2,7 +2,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "dynamics/assembly.h"
+#include "dynamics/laplacian.h"
 #include "math/linear_solver.h"
 
 #include <math.h>
@@ -55,17 +55,10 @@ const SnTetElements *sn_warp_elements(const SnWarp *warp)
 
 static void fill_slopes(SnWarp *warp)
 {
-    size_t count = warp->elements.count;
-    for (size_t e = 0; e < count; e++) {
-        double *slopes = warp->slopes + 12 * e, volume = warp->elements.volume[e];
-        for (size_t a = 0; a < 3; a++) {
-            for (size_t i = 0; i < 3; i++) {
-                slopes[3 * (i + 1) + a] = volume * warp->elements.inverse_rest[(3 * i + a) * count + e];
-            }
-            slopes[a] = -slopes[3 + a] - slopes[6 + a] - slopes[9 + a];
-        }
+    for (size_t e = 0; e < warp->elements.count; e++) {
+        sn_laplacian_slopes(&warp->elements, e, warp->slopes + 12 * e);
         for (size_t i = 0; i < 4; i++) {
-            warp->masses[warp->cage->tets[4 * e + i]] += 0.25 * volume;
+            warp->masses[warp->cage->tets[4 * e + i]] += 0.25 * warp->elements.volume[e];
         }
     }
 }
@@ -91,25 +84,6 @@ cleanup:
     return status;
 }
 
-/* One value per pair of free neighbours: sum over their tets of volume times the product of the slopes. */
-static void fill_matrix(const SnWarp *warp, double *values)
-{
-    const SnAssembly *assembly = &warp->assembly;
-    for (size_t e = 0; e < warp->elements.count; e++) {
-        const double *slopes = warp->slopes + 12 * e;
-        for (size_t i = 0; i < 4; i++) {
-            for (size_t j = 0; j < 4; j++) {
-                int32_t row = assembly->unknown[warp->cage->tets[4 * e + i]], column = assembly->unknown[warp->cage->tets[4 * e + j]];
-                if (column >= 0 && row >= column) {
-                    double product = slopes[3 * i] * slopes[3 * j] + slopes[3 * i + 1] * slopes[3 * j + 1] +
-                                     slopes[3 * i + 2] * slopes[3 * j + 2];
-                    values[sn_block_pattern_find(&assembly->pattern, row, column)] += product / warp->elements.volume[e];
-                }
-            }
-        }
-    }
-}
-
 SnStatus sn_warp_create(SnContext *context, const SnTetMesh *cage, const unsigned char *fixed, SnWarp **out)
 {
     SnStatus status = SN_OK;
@@ -128,7 +102,7 @@ SnStatus sn_warp_create(SnContext *context, const SnTetMesh *cage, const unsigne
     SN_TRY_NEW(context, warp->right, 3 * warp->assembly.unknown_count, double);
     SN_TRY_NEW(context, warp->poisson, warp->assembly.pattern.block_count, double);
     SN_TRY_NEW(context, warp->values, warp->assembly.pattern.block_count, double);
-    fill_matrix(warp, warp->poisson);
+    sn_laplacian_add(&warp->elements, &warp->assembly, 1.0, warp->poisson);
     /* a loose part could be anywhere: a hold too weak to be felt makes the system definite */
     for (size_t v = 0; v < cage->vertex_count; v++) {
         volume += warp->masses[v];

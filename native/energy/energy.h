@@ -31,4 +31,7 @@ extern const SnEnergy sn_energy_neo_hookean;
 /* St. Venant-Kirchhoff, its strain extrapolated linearly below a stretch of 0.6, where its stress would give way. */
 extern const SnEnergy sn_energy_stvk;
 
+/* As rigid as possible: for shapes that are sought and not simulated, by a factor that never changes. */
+extern const SnEnergy sn_energy_as_rigid;
+
 #endif

@@ -149,3 +149,15 @@ void sn_block_matrix_multiply(const SnBlockPattern *pattern, const double *value
         y[column] += sum;
     }
 }
+
+void sn_block_matrix_multiply_scalar(const SnBlockPattern *pattern, const double *values, const double *x, double *y)
+{
+    memset(y, 0, 3 * pattern->size * sizeof *y);
+    for (size_t b = 0; b < pattern->block_count; b++) {
+        size_t row = 3 * (size_t)pattern->rows[b], column = 3 * (size_t)pattern->columns[b];
+        for (size_t a = 0; a < 3; a++) {
+            y[row + a] += values[b] * x[column + a];
+            y[column + a] += row != column ? values[b] * x[row + a] : 0.0;
+        }
+    }
+}

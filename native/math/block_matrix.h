@@ -47,4 +47,7 @@ static inline int32_t sn_block_pattern_value(const SnBlockPattern *pattern, int3
 /* y = A x, both 3 * size. */
 void sn_block_matrix_multiply(const SnBlockPattern *pattern, const double *values, const double *x, double *y);
 
+/* The same for a matrix with one scalar a block (block_count), that acts on x, y and z alike. */
+void sn_block_matrix_multiply_scalar(const SnBlockPattern *pattern, const double *values, const double *x, double *y);
+
 #endif

@@ -10,14 +10,12 @@ typedef struct Fit {
     PyObject_HEAD
     PyObject *cage;
     SnFit *fit;
-    SnFit *twin; /* for the second frame of a pair; made with the first pair */
 } Fit;
 
 static void fit_dealloc(PyObject *object)
 {
     Fit *self = (Fit *)object;
     sn_fit_destroy(self->fit);
-    sn_fit_destroy(self->twin);
     Py_XDECREF(self->cage);
     sn_type_free(object);
 }
@@ -25,7 +23,6 @@ static void fit_dealloc(PyObject *object)
 static const SnOption OPTIONS[] = {
     {"smoothing", SN_OPTION_DOUBLE, offsetof(SnFitSettings, smoothing), NULL},
     {"size", SN_OPTION_DOUBLE, offsetof(SnFitSettings, size), NULL},
-    {"energy", SN_OPTION_NAME, offsetof(SnFitSettings, energy), sn_energy_choose},
 };
 
 /* Fit(cage, areas, settings) */
@@ -62,12 +59,7 @@ static PyObject *fit_new(PyTypeObject *type, PyObject *arguments, PyObject *keyw
     return (PyObject *)self;
 }
 
-static PyObject *report_tuple(const SnFitReport *report)
-{
-    return Py_BuildValue("ddin", report->rms, report->max, report->rounds, (Py_ssize_t)report->inverted);
-}
-
-/* frame(surface, ahead, positions, before=None, monitor=None) -> (rms, max, rounds, inverted): see sn_fit_frame. */
+/* frame(surface, has_guess, positions, before=None, monitor=None) -> (rms, max, rounds, inverted): see sn_fit_frame. */
 static PyObject *fit_frame(PyObject *object, PyObject *arguments)
 {
     Fit *self = (Fit *)object;
@@ -77,62 +69,30 @@ static PyObject *fit_frame(PyObject *object, PyObject *arguments)
                         {.name = "positions", .kind = 'd', .rows = vertices, .columns = 3, .use = SN_ARRAY_WRITE},
                         {.name = "before", .kind = 'd', .rows = vertices, .columns = 3, .is_optional = 1}};
     PyObject *monitor = Py_None;
-    int ahead;
+    int has_guess;
     SnFitReport report = {0};
     SnContext own, *context;
     SnStatus status;
-    if (!PyArg_ParseTuple(arguments, "OiO|OO:frame", &arrays[0].object, &ahead, &arrays[1].object, &arrays[2].object, &monitor) ||
+    if (!PyArg_ParseTuple(arguments, "OpO|OO:frame", &arrays[0].object, &has_guess, &arrays[1].object, &arrays[2].object, &monitor) ||
         (context = sn_monitor_context(monitor, &own)) == NULL || sn_arrays_open(SN_COUNT(arrays), arrays) < 0) {
         return NULL;
     }
     Py_BEGIN_ALLOW_THREADS
-    status = sn_fit_frame(context, self->fit, arrays[0].data, ahead, arrays[2].data, arrays[1].data, &report);
+    status = sn_fit_frame(context, self->fit, arrays[0].data, has_guess, arrays[2].data, arrays[1].data, &report);
     Py_END_ALLOW_THREADS
     sn_arrays_close(SN_COUNT(arrays), arrays);
-    return sn_errors_check(status, context) < 0 ? NULL : report_tuple(&report);
-}
-
-/* pair(surface, surface, positions, positions, before, monitor=None) -> both reports: see sn_fit_pair. */
-static PyObject *fit_pair(PyObject *object, PyObject *arguments)
-{
-    Fit *self = (Fit *)object;
-    Py_ssize_t bound = (Py_ssize_t)sn_cage_type_embedding(self->cage)->vertex_count;
-    Py_ssize_t vertices = (Py_ssize_t)sn_cage_type_mesh(self->cage)->vertex_count;
-    SnArray arrays[] = {{.name = "the surface", .kind = 'd', .rows = bound, .columns = 3},
-                        {.name = "the surface", .kind = 'd', .rows = bound, .columns = 3},
-                        {.name = "positions", .kind = 'd', .rows = vertices, .columns = 3, .use = SN_ARRAY_WRITE},
-                        {.name = "positions", .kind = 'd', .rows = vertices, .columns = 3, .use = SN_ARRAY_WRITE},
-                        {.name = "before", .kind = 'd', .rows = vertices, .columns = 3}};
-    PyObject *monitor = Py_None;
-    SnFitReport reports[2] = {{0}};
-    SnContext own, *context;
-    SnStatus status;
-    if (!PyArg_ParseTuple(arguments, "OOOOO|O:pair", &arrays[0].object, &arrays[1].object, &arrays[2].object, &arrays[3].object,
-                          &arrays[4].object, &monitor) ||
-        (context = sn_monitor_context(monitor, &own)) == NULL || sn_arrays_open(SN_COUNT(arrays), arrays) < 0) {
+    if (sn_errors_check(status, context) < 0) {
         return NULL;
     }
-    Py_BEGIN_ALLOW_THREADS
-    status = self->twin == NULL ? sn_fit_twin(context, self->fit, &self->twin) : SN_OK;
-    if (status == SN_OK) {
-        status = sn_fit_pair(context, (SnFit *const[2]){self->fit, self->twin},
-                             (const double *const[2]){arrays[0].data, arrays[1].data}, arrays[4].data,
-                             (double *const[2]){arrays[2].data, arrays[3].data}, reports);
-    }
-    Py_END_ALLOW_THREADS
-    sn_arrays_close(SN_COUNT(arrays), arrays);
-    return sn_errors_check(status, context) < 0 ? NULL : Py_BuildValue("NN", report_tuple(reports), report_tuple(reports + 1));
+    return Py_BuildValue("ddin", report.rms, report.max, report.rounds, (Py_ssize_t)report.inverted);
 }
 
 int sn_fit_type_add(PyObject *module)
 {
     static PyMethodDef methods[] = {
         {"frame", fit_frame, METH_VARARGS,
-         "frame(surface, ahead, positions, before=None, monitor=None) -> (rms, max, rounds, inverted). `positions` holds the fit of the frame that "
-         "many frames before (0: none), `before` that of the one before it; receives the fit."},
-        {"pair", fit_pair, METH_VARARGS,
-         "pair(surface, surface, positions, positions, before, monitor=None) -> both reports. Two frames in a row at once; both `positions` hold the "
-         "fit of the frame before them and receive their fits."},
+         "frame(surface, has_guess, positions, before=None, monitor=None) -> (rms, max, rounds, inverted). `positions` holds the fit of the "
+         "frame before, if there is one, and `before` that of the one before it; receives the fit."},
         {NULL, NULL, 0, NULL},
     };
     static PyType_Slot slots[] = {

@@ -48,7 +48,6 @@ SHOWN = {
     "step_20k_stvk": "implicit Euler, StVK / a CHOLMOD factorization",
     "step_20k_tr_bdf2": "TR-BDF2, 1e6 Pa / a CHOLMOD factorization",
     "step_20k_tr_bdf2_soft": "TR-BDF2, 1e5 Pa / a CHOLMOD factorization",
-    "elephant_fit_in_pairs": "elephant, fitted two frames at once / one by one",
     "elephant_fit": "elephant, fitted / 0.04 s a frame",
     "elephant_simulate": "elephant, simulated / 0.02 s a frame",
     "rebalance_frame_20k": "balance after the bake / 5 ms a frame",

@@ -331,34 +331,6 @@ static double fit_elephant(SnContext *context, const Elephant *elephant, const S
     return seconds / (ELEPHANT_FRAMES - 1);
 }
 
-/* As fit_elephant, but from the third frame on two at once. The first two are there. */
-static double fit_elephant_in_pairs(SnContext *context, const Elephant *elephant, const SnFitSettings *settings, double *fitted)
-{
-    SnFit *fits[2];
-    SnFitReport reports[2];
-    double *surfaces[2], seconds = 0.0;
-    size_t n = elephant->n, frames = 0;
-    for (int i = 0; i < 2; i++) {
-        CHECK(sn_fit_create(context, &elephant->cage, &elephant->embedding, elephant->areas, settings, fits + i) == SN_OK);
-        surfaces[i] = SN_NEW(context, elephant->t, double);
-    }
-    for (size_t k = 2; k + 1 < ELEPHANT_FRAMES; k += 2, frames += 2) {
-        double *here[2] = {fitted + k * n, fitted + (k + 1) * n};
-        for (size_t i = 0; i < 2; i++) {
-            elephant_pose(elephant, (double)(k + i), surfaces[i]);
-            memcpy(here[i], fitted + (k - 1) * n, n * sizeof *fitted);
-        }
-        double start = now();
-        CHECK(sn_fit_pair(context, fits, (const double *const *)surfaces, fitted + (k - 2) * n, here, reports) == SN_OK);
-        seconds += now() - start;
-    }
-    for (int i = 0; i < 2; i++) {
-        sn_fit_destroy(fits[i]);
-        sn_release(surfaces[i]);
-    }
-    return seconds / (double)frames;
-}
-
 /* Simulates the fitted frames, keeping the cage of each (frames x n). Returns seconds a frame. */
 static double simulate_elephant(SnContext *context, const Elephant *elephant, const SnEnrichSettings *settings, const double *fitted,
                                 double *simulated, SnStepReport *report)
@@ -410,12 +382,8 @@ static void bench_elephant(SnContext *context)
     enrich.interval = 1.0 / ELEPHANT_RATE;
     enrich.substeps = 3;
     row("elephant_tets", (double)elephant.cage.tet_count, (double)elephant.cage.vertex_count, "tets, vertices");
-    double alone = fit_elephant(context, &elephant, &fit, fitted, &rounds);
-    row("elephant_fit", alone, 0.04, "s/frame");
+    row("elephant_fit", fit_elephant(context, &elephant, &fit, fitted, &rounds), 0.04, "s/frame");
     row("elephant_fit_rounds", rounds / frames, 0.0, "a frame");
-    memcpy(simulated, fitted, all * sizeof *fitted);
-    row("elephant_fit_in_pairs", fit_elephant_in_pairs(context, &elephant, &fit, simulated), alone, "s/frame");
-    row("elephant_fit_in_pairs_difference", scene_distance(fitted, simulated, all) / elephant.size, 1e-4, "of size");
     fit.tolerance = 1e-9;
     fit.max_rounds = 300;
     row("elephant_fit_tight", fit_elephant(context, &elephant, &fit, exact, &exact_rounds), 0.0, "s/frame");

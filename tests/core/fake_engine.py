@@ -72,14 +72,11 @@ class FakeEnricher:
         self.rate = frame_rate
         self.monitor = monitor
 
-    def fit(self, surface: Any, guess: Any = None, before: Any = None, ahead: int = 1) -> Any:
+    def fit(self, surface: Any, guess: Any = None, before: Any = None) -> Any:
         FakeEnricher.fits += 1
         time.sleep(self.delay)
-        start = 0.0 if guess is None else 1e-3 * guess.mean() * ahead  # depends on the guess, as the real one does
+        start = 0.0 if guess is None else 1e-3 * guess.mean()  # depends on the guess, as the real one does
         return SimpleNamespace(positions=self.cage.vertices + surface.mean(axis=0) + start, rms=0.1, max=0.2, rounds=3)
-
-    def fit_pair(self, surfaces: Any, guess: Any, before: Any) -> Any:
-        return self.fit(surfaces[0], guess, before), self.fit(surfaces[1], guess, before, 2)
 
     def begin(self, fitted: Any, fitted_next: Any = None) -> Any:
         velocities = np.zeros_like(fitted) if fitted_next is None else (fitted_next - fitted) * self.rate

@@ -111,7 +111,6 @@ def calls() -> dict[str, Callable[[Any], Any]]:
     moving = np.zeros_like(vertices)
     return {
         "fit": lambda monitor: fit.frame(frame, 0, still.copy(), None, monitor),
-        "pair": lambda monitor: fit.pair(frame, frame, still.copy(), still.copy(), still, monitor),
         "advance": lambda monitor: simulation.advance(
             None, still, still, None, still.copy(), np.zeros_like(still), None, monitor
         ),
@@ -123,7 +122,7 @@ def calls() -> dict[str, Callable[[Any], Any]]:
     }
 
 
-@pytest.mark.parametrize("name", ["fit", "pair", "advance", "rest", "tuning", "settle", "frequencies", "step"])
+@pytest.mark.parametrize("name", ["fit", "advance", "rest", "tuning", "settle", "frequencies", "step"])
 def test_every_long_call_can_be_cancelled_and_called_again(name: str) -> None:
     call = calls()[name]
     monitor = Monitor()

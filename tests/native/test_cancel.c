@@ -13,20 +13,6 @@ static SnStatus fit_frame(SnContext *context, Run *run)
     return sn_fit_frame(context, run->fit, run->frames[1], 0, NULL, run->fitted[0], &report);
 }
 
-static SnStatus fit_pair(SnContext *context, Run *run)
-{
-    SnStatus status = SN_OK;
-    SnFit *twin = NULL;
-    SnFitReport reports[2];
-    SN_TRY(sn_fit_twin(context, run->fit, &twin));
-    memcpy(run->fitted[1], run->fitted[0], 3 * run->cage.vertex_count * sizeof(double));
-    SN_TRY(sn_fit_pair(context, (SnFit *const[2]){run->fit, twin}, (const double *const[2]){run->frames[0], run->frames[1]},
-                       run->cage.positions, run->fitted, reports));
-cleanup:
-    sn_fit_destroy(twin);
-    return status;
-}
-
 static SnStatus advance(SnContext *context, Run *run)
 {
     SnStepReport report = {0};
@@ -93,17 +79,6 @@ static void cancel_at_every_look(const char *name, Call call, Run *run, long lea
     }
 }
 
-/* Threads that work for a call look at its wish, not at their own. */
-static void pair_is_cancelled_by_its_caller(Run *run)
-{
-    SnContext context;
-    sn_context_init(&context);
-    CHECK(fit_pair(&context, run) == SN_OK);
-    sn_context_cancel(&context);
-    CHECK(fit_pair(&context, run) == SN_CANCELLED);
-    CHECK(strcmp(context.message, "Cancelled.") == 0);
-}
-
 int main(void)
 {
     for (int held = 0; held < 2; held++) {
@@ -114,14 +89,13 @@ int main(void)
         run.settings.substeps = 4;
         run.fit_rounds = 5;
         CHECK(run_build(&context, &run) == SN_OK && run_open(&context, &run) == SN_OK);
-        cancel_at_every_look("fit", fit_frame, &run, 10);
+        cancel_at_every_look("fit", fit_frame, &run, 5); /* once a round */
         cancel_at_every_look("advance", advance, &run, 8);
         cancel_at_every_look("calibration", calibrate, &run, 6);
         cancel_at_every_look("modes", vibrate, &run, 10);
         if (held) {
             cancel_at_every_look("statics", settle, &run, 1);
         }
-        pair_is_cancelled_by_its_caller(&run);
         run_close(&run);
         run_clear(&run);
     }

@@ -152,37 +152,6 @@ static void guess_goes_on_as_the_last_two_frames_did(void)
     ball_clear(&b);
 }
 
-static void two_frames_at_once_have_the_bits_of_one_after_the_other(void)
-{
-    Ball b;
-    SnFitReport report, reports[2];
-    double *surfaces[2], *alone[2], *pair[2];
-    ball_init(&b);
-    SnFit *fits[2] = {fit_new(&b), NULL};
-    CHECK(sn_fit_twin(&b.context, fits[0], fits + 1) == SN_OK);
-    double *last = posed(&b, b.cage.positions, b.n, 0.1, 0.0, 0.1);
-    for (int k = 0; k < 2; k++) {
-        surfaces[k] = posed(&b, b.shape.positions, b.t, 0.2 + 0.1 * k, 0.0, 0.2 + 0.1 * k);
-        alone[k] = scene_copy(&b.context, last, b.n);
-        pair[k] = scene_copy(&b.context, last, b.n);
-        CHECK(sn_fit_frame(&b.context, fits[0], surfaces[k], k + 1, b.cage.positions, alone[k], &report) == SN_OK);
-    }
-    const double *const frames[2] = {surfaces[0], surfaces[1]};
-    CHECK(sn_fit_pair(&b.context, fits, frames, b.cage.positions, pair, reports) == SN_OK);
-    CHECK(scene_same_bits(alone[0], pair[0], b.n) && scene_same_bits(alone[1], pair[1], b.n));
-    CHECK(reports[1].rms == report.rms && reports[1].rounds == report.rounds && reports[0].rms < 0.003);
-    surfaces[1][4] = NAN;
-    CHECK(sn_fit_pair(&b.context, fits, frames, b.cage.positions, pair, reports) == SN_NUMERIC_FAILURE && b.context.message[0] != '\0');
-    for (int k = 0; k < 2; k++) {
-        sn_fit_destroy(fits[k]);
-        sn_release(surfaces[k]);
-        sn_release(alone[k]);
-        sn_release(pair[k]);
-    }
-    sn_release(last);
-    ball_clear(&b);
-}
-
 static void senseless_frames_neither_break_nor_hang_a_fit(void)
 {
     Ball b;
@@ -493,7 +462,6 @@ int main(void)
     rigid_motion_is_fitted_exactly();
     bulge_is_fitted_closely_and_with_the_same_bits_each_time();
     guess_goes_on_as_the_last_two_frames_did();
-    two_frames_at_once_have_the_bits_of_one_after_the_other();
     senseless_frames_neither_break_nor_hang_a_fit();
     surface_without_weight_leaves_the_cage_at_rest();
     everything_followed_is_the_input_to_the_bit();

@@ -32,12 +32,12 @@ static double *twice(SnContext *context, const double *values, size_t count)
     return out;
 }
 
-static void make_tets(SnContext *context, int cells, const SnEnergy *energy, Body *body)
+static void make_tets(SnContext *context, int cells, const SnEnergy *energy, double poisson, Body *body)
 {
     body->mesh = scene_box(context, cells, 1, 1, 0.1);
     CHECK(sn_tet_elements_init(context, &body->mesh, energy, &body->tets) == SN_OK);
     for (size_t e = 0; e < body->tets.count; e++) {
-        sn_tet_elements_set_material(&body->tets, e, 100.0 * (double)(1 + e % 3), 0.3);
+        sn_tet_elements_set_material(&body->tets, e, 100.0 * (double)(1 + e % 3), poisson);
     }
     body->term = sn_tet_elements_term(&body->tets);
     body->vertex_count = body->mesh.vertex_count;
@@ -50,12 +50,17 @@ static void make_tets(SnContext *context, int cells, const SnEnergy *energy, Bod
 
 static void make_neo_hookean(SnContext *context, int cells, Body *body)
 {
-    make_tets(context, cells, &sn_energy_neo_hookean, body);
+    make_tets(context, cells, &sn_energy_neo_hookean, 0.3, body);
 }
 
 static void make_stvk(SnContext *context, int cells, Body *body)
 {
-    make_tets(context, cells, &sn_energy_stvk, body);
+    make_tets(context, cells, &sn_energy_stvk, 0.3, body);
+}
+
+static void make_as_rigid(SnContext *context, int cells, Body *body)
+{
+    make_tets(context, cells, &sn_energy_as_rigid, 0.0, body);
 }
 
 static void make_sheet(SnContext *context, int cells, Body *body)
@@ -93,6 +98,7 @@ static const struct Row {
 } ROWS[] = {
     {"tets, stable neo-Hookean", make_neo_hookean, 1.02, 400},
     {"tets, St. Venant-Kirchhoff", make_stvk, 1.02, 400},
+    {"tets, as rigid as possible", make_as_rigid, 1.02, 400},
     {"triangles", make_triangles, 1.1, 400},
     {"hinges", make_hinges, 1.0, 200},
 };

@@ -3,6 +3,7 @@ own whatever the mesher, and then brought to the rest shape, where it may overla
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,8 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]
 
 LEAST_ANGLE = 5.0  # degrees: a rest cage with a flatter tet is refused
-_SMOOTHING = 0.008  # of the fit to the rest shape: what it leaves goes into the weights
+# Of the fit to the rest shape: as close as the cage stays sound, for what it leaves goes into the weights.
+_SMOOTHINGS = (0.002, 0.008)
 _STEPS = (1, 4, 8)  # from the safe pose to the rest shape; more where fewer fold tets that cannot be mended
 _MOST_FOLDED = (0.001, 0.004, 0.002)  # of the tets inside out: where there are more, mending seldom helps
 _FEW_FOLDED = 10  # that are mended however few tets there are
@@ -87,8 +89,9 @@ def _safe_cage(rest: Floats, triangles: Ints, safe: Floats, settings: CageSettin
     larger = min(longest[0] / max(longest[1], 1e-30), _LARGEST)
     resolution = int(np.clip(round(resolution * larger), *_RESOLUTIONS))
     built = _build(safe, triangles, settings, resolution, monitor)
-    for steps, folded in zip(_STEPS, _MOST_FOLDED, strict=True):
-        vertices = _brought(built, safe, rest, triangles, steps, folded, monitor)
+    ways = itertools.product(_SMOOTHINGS, zip(_STEPS, _MOST_FOLDED, strict=True))
+    for smoothing, (steps, folded) in ways:
+        vertices = _brought(built, safe, rest, triangles, smoothing, steps, folded, monitor)
         if vertices is not None:
             weights = measures.barycentric(vertices[built.tets[built.binding]], rest)
             cage = Cage(vertices, built.tets, built.binding, weights)
@@ -98,7 +101,14 @@ def _safe_cage(rest: Floats, triangles: Ints, safe: Floats, settings: CageSettin
 
 
 def _brought(
-    cage: Cage, safe: Floats, rest: Floats, triangles: Ints, steps: int, most_folded: float, monitor: Any
+    cage: Cage,
+    safe: Floats,
+    rest: Floats,
+    triangles: Ints,
+    smoothing: float,
+    steps: int,
+    most_folded: float,
+    monitor: Any,
 ) -> Floats | None:
     """The vertices of the cage after it was fitted to the rest shape, by way of poses between, and its folded tets
     mended: every step starts from sound tets."""
@@ -107,7 +117,7 @@ def _brought(
     areas, size = areas_and_size(safe, triangles)
     for step in range(1, steps + 1):
         target = np.ascontiguousarray(safe + step / steps * (rest - safe))
-        fit = module.Fit(cage.native, areas, {"smoothing": _SMOOTHING, "size": size})
+        fit = module.Fit(cage.native, areas, {"smoothing": smoothing, "size": size})
         vertices = np.zeros_like(cage.vertices)
         rms = fit.frame(target, 0, vertices, None)[0]
         folded = int((measures.volumes(vertices, cage.tets) <= 0.0).sum())

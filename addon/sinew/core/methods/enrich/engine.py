@@ -181,22 +181,15 @@ class FleshEngine(FleshShow):
         return {"cage_note": self._enricher.cage.note}
 
     def prepare(self, store: Store, index: int, available: int) -> int:
-        """Fits a sample, or two where the second is there already and both start from the same ones."""
-        last, before, ahead = _fitted_before(index)
-        if index > 1 and ahead == 1 and index + 1 < available:
-            guess, earlier = (store.read("fitted", i) for i in (last, before))
-            fits = self._enricher.fit_pair((world(store, index), world(store, index + 1)), guess, earlier)
-        else:
-            fits = (self._fit(store, index),)
-        for number, fit in enumerate(fits, start=index):
-            store.write("fitted", number, fit.positions)
-            self._fits[number] = _fit_numbers(fit)
-        return len(fits)
+        """Fits a sample, from the two before it."""
+        fit = self._fit(store, index)
+        store.write("fitted", index, fit.positions)
+        self._fits[index] = _fit_numbers(fit)
+        return 1
 
     def _fit(self, store: Store, index: int) -> Any:
-        last, before, ahead = _fitted_before(index)
-        guess, earlier = (store.read("fitted", i) if i >= 0 else None for i in (last, before))
-        return self._enricher.fit(world(store, index), guess, earlier, ahead)
+        guess, earlier = (store.read("fitted", i) if i >= 0 else None for i in (index - 1, index - 2))
+        return self._enricher.fit(world(store, index), guess, earlier)
 
     def begin(self, store: Store, index: int, pulse: Callable[[], None]) -> int:
         """How the simulation begins: also looked for by a bake that is continued, where a cycle asks for it."""
@@ -333,14 +326,6 @@ class FleshEngine(FleshShow):
         if self._last is not None and self._last[0] == index - 1:
             return self._last[1]
         return StoredState(store.read("simulated", index - 1), store.read("velocity", index - 1))
-
-
-def _fitted_before(index: int) -> tuple[int, int, int]:
-    """The two samples whose fits the search for this one starts from (negative: there is none), and how far the later
-    one is behind. From the third sample on they go in pairs, which need nothing of each other: by number alone, so that
-    the bits do not depend on when a sample came."""
-    ahead = 2 if index > 2 and index % 2 == 1 else 1
-    return index - ahead, index - ahead - 1, ahead
 
 
 def _fit_numbers(fit: Any) -> FleshNumbers:

@@ -138,7 +138,7 @@ class Enricher:
         )  # fmt: skip
         self._completion = self.shown.completion
         self.seen: Floats = areas if parts is None else np.where(parts.tracked, areas, 0.0)  # (t,) areas with input
-        shape = {"smoothing": self.settings.smoothing, "size": self.size, "energy": self.settings.energy}
+        shape = {"smoothing": self.settings.smoothing, "size": self.size}
         self._fit = module.Fit(self.cage.native, self.seen, shape)
         self._monitor = monitor
         self._simulation: Any = None
@@ -182,21 +182,13 @@ class Enricher:
             wanted &= spread_over_cage(cage, areas, painted) >= 0.5
         return average_regions(cage.vertices, cage.tets, wanted, self.settings.average_regions)
 
-    def fit(self, surface: Any, guess: Any = None, before: Any = None, ahead: int = 1) -> Fit:
+    def fit(self, surface: Any, guess: Any = None, before: Any = None) -> Fit:
         """The cage that carries `surface` (t, 3) best; `guess`: the fit of the frame before, None for the first.
 
-        With `before`, the fit of the frame before that, the search starts where the motion goes on; `ahead` is how many
-        frames after the guess this one is."""
-        ahead = 0 if guess is None else ahead
+        With `before`, the fit of the frame before that, the search starts where the motion goes on."""
         positions = np.zeros_like(self.cage.vertices) if guess is None else np.array(guess, np.float64, order="C")
-        return Fit(positions, *self._fit.frame(self._seen(surface), ahead, positions, before, self._monitor))
-
-    def fit_pair(self, surfaces: tuple[Any, Any], guess: Any, before: Any) -> tuple[Fit, Fit]:
-        """Fits two frames in a row at once, from the fits of the two before them: as `fit` does, 1 and 2 ahead."""
-        first, second = np.array(guess, np.float64, order="C"), np.array(guess, np.float64, order="C")
-        seen = self._seen(surfaces[0]), self._seen(surfaces[1])
-        numbers = self._fit.pair(*seen, first, second, before, self._monitor)
-        return Fit(first, *numbers[0]), Fit(second, *numbers[1])
+        seen = self._seen(surface)
+        return Fit(positions, *self._fit.frame(seen, guess is not None, positions, before, self._monitor))
 
     def _seen(self, surface: Any) -> Floats:
         """What of a frame the cage is fitted to."""
