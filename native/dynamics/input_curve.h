@@ -16,4 +16,7 @@ typedef struct SnInputCurve {
    At 0 and 1 the pose is `begin` and `end` to the bit. */
 void sn_input_curve_evaluate(const SnInputCurve *curve, double fraction, double *pose, double *velocity);
 
+/* Acceleration (m/s²) of one vertex there. */
+void sn_input_curve_accelerate(const SnInputCurve *curve, double fraction, size_t vertex, double acceleration[3]);
+
 #endif

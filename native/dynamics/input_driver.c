@@ -1,5 +1,6 @@
 #include "dynamics/input_driver.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Some of the world's rows, those of a body. */
@@ -7,6 +8,32 @@ static void apply_rows(const SnRows *rows, size_t first, size_t count, const dou
 {
     SnRows part = sn_rows_part(rows, first, count);
     sn_rows_apply(&part, x, values + sn_rows_place(rows, first));
+}
+
+/* What of an acceleration is felt: nearly all of a small one, and never more than `most`. */
+static double felt(const double acceleration[3], double most)
+{
+    double squared = 0.0;
+    for (size_t a = 0; a < 3; a++) {
+        squared += acceleration[a] * acceleration[a];
+    }
+    return squared > 0.0 ? 1.0 / sqrt(1.0 + squared / (most * most)) : 1.0;
+}
+
+/* Loads that accelerate each vertex as the input does, but for what is felt. */
+static void carry_along(const SnInputDriver *driver, const SnWorld *world, const SnBody *body, double fraction, double *loads)
+{
+    for (size_t v = 0; v < body->vertex_count; v++) {
+        double acceleration[3];
+        if (world->fixed[body->first_vertex + v] || isinf(driver->most[v])) {
+            continue;
+        }
+        sn_input_curve_accelerate(driver->curve, fraction, v, acceleration);
+        double carried = world->mass[body->first_vertex + v] * (1.0 - felt(acceleration, driver->most[v]));
+        for (size_t a = 0; a < 3; a++) {
+            loads[3 * (body->first_vertex + v) + a] += carried * acceleration[a];
+        }
+    }
 }
 
 static SnStatus prepare(SnContext *context, void *self, const SnWorld *world, const SnBody *body, double fraction, SnStage *stage)
@@ -22,10 +49,14 @@ static SnStatus prepare(SnContext *context, void *self, const SnWorld *world, co
     for (size_t v = 0; v < body->vertex_count; v++) {
         double kept = keep != NULL ? keep->keep * keep->scale[v] : 0.0;
         stage->drive[first + v] = driver->drive != NULL ? driver->drive[v] : 0.0;
+        stage->drag[first + v] = driver->drag != NULL ? driver->drag[v] : 0.0;
         for (size_t a = 0; a < 3; a++) {
             double weight = (1.0 - kept) * driver->gravity[a], push = driver->push != NULL ? driver->push[3 * v + a] : 0.0;
             stage->loads[3 * (first + v) + a] = world->mass[first + v] * (weight + push);
         }
+    }
+    if (driver->most != NULL) {
+        carry_along(driver, world, body, fraction, stage->loads);
     }
     if (keep != NULL) {
         sn_keep_pose_prepare(keep, stage->pose + 3 * first);

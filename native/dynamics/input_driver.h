@@ -13,6 +13,9 @@ typedef struct SnInputDriver {
     double gravity[3];      /* m/s² */
     const double *push;     /* vertices x 3, m/s²: of outer forces beside gravity; null: none */
     const double *drive;    /* vertices, N/m; null: none */
+    const double *drag;     /* vertices, N s/m: of what drives them; null: none */
+    const double *most;     /* vertices, m/s²: of the input's acceleration about so much is felt at most, the rest carries the body along;
+                               null: all of it */
     SnKeepPose *keep_pose;  /* of the body's first term; null: none */
 } SnInputDriver;
 

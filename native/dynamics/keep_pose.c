@@ -14,6 +14,7 @@ SnStatus sn_keep_pose_init(SnContext *context, const SnTetElements *elements, si
     SN_TRY_NEW(context, keep_pose->scale, vertex_count, double);
     SN_TRY_NEW(context, keep_pose->tet_scale, elements->count, double);
     SN_TRY_NEW(context, keep_pose->rest, 9 * elements->count, double);
+    SN_TRY_NEW(context, keep_pose->volume, elements->count, double);
     SN_TRY_NEW(context, keep_pose->left_over, elements->count, double);
     SN_TRY_NEW(context, keep_pose->gradients, 12 * elements->count, double);
     SN_TRY_NEW(context, keep_pose->held, 3 * vertex_count, double);
@@ -36,6 +37,7 @@ void sn_keep_pose_clear(SnKeepPose *keep_pose)
     sn_release(keep_pose->scale);
     sn_release(keep_pose->tet_scale);
     sn_release(keep_pose->rest);
+    sn_release(keep_pose->volume);
     sn_release(keep_pose->left_over);
     sn_release(keep_pose->gradients);
     sn_release(keep_pose->held);
@@ -55,11 +57,12 @@ void sn_keep_pose_prepare(SnKeepPose *keep_pose, const double *pose)
         return;
     }
     keep_pose->clamped = 0;
-    keep_pose->input.rest = NULL;
+    keep_pose->input.rest = keep_pose->input.volume = NULL;
     if (keep_pose->keep > 0.0) {
         keep_pose->clamped = sn_tet_elements_pose_rest(keep_pose->elements, pose, keep_pose->keep, keep_pose->tet_scale, keep_pose->rest,
-                                                       keep_pose->left_over);
+                                                       keep_pose->volume, keep_pose->left_over);
         keep_pose->input.rest = keep_pose->rest;
+        keep_pose->input.volume = keep_pose->volume;
     }
     memcpy(keep_pose->prepared, pose, bytes);
     keep_pose->has_prepared = 1;

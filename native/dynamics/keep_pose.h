@@ -14,6 +14,7 @@ typedef struct SnKeepPose {
     SnTetInput input;     /* for the pose prepared last: the input of the stage */
     /* Its own: */
     double *rest;         /* 9 x tets */
+    double *volume;       /* tets, m³ */
     double *left_over;    /* tets: how much of the pose's force is still to be held */
     double *gradients;    /* tets x 12 */
     double *held;         /* the body's vertices x 3 */

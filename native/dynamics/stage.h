@@ -9,7 +9,8 @@
 /* One moment. Arrays are over the whole world and the stepper's; a driver fills in what belongs to its body. */
 typedef struct SnStage {
     double *pose, *pose_velocity; /* vertices x 3, m and m/s: fixed vertices are there, and others are compared with it */
-    double *drive;                /* vertices, N/m: what draws them to the pose */
+    double *drive;                /* vertices, N/m: what draws them to the pose, ... */
+    double *drag;                 /* ... and N s/m: their velocities to its own, beside the drag of the world */
     double *loads;                /* vertices x 3, N */
     double *row_targets, *row_rates; /* values of the exact rows, and their velocities */
     double *spring_targets;          /* values of the springs' rows */

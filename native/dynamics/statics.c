@@ -119,6 +119,7 @@ static SnStatus stage_init(SnContext *context, const SnWorld *world, SnStage *st
     SN_TRY_NEW(context, stage->pose, 3 * world->vertex_count, double);
     SN_TRY_NEW(context, stage->pose_velocity, 3 * world->vertex_count, double);
     SN_TRY_NEW(context, stage->drive, world->vertex_count, double);
+    SN_TRY_NEW(context, stage->drag, world->vertex_count, double);
     SN_TRY_NEW(context, stage->loads, 3 * world->vertex_count, double);
     SN_TRY_NEW(context, stage->row_targets, world->constraints.size, double);
     SN_TRY_NEW(context, stage->row_rates, world->constraints.size, double);
@@ -132,6 +133,7 @@ static void stage_clear(SnStage *stage)
     sn_release(stage->pose);
     sn_release(stage->pose_velocity);
     sn_release(stage->drive);
+    sn_release(stage->drag);
     sn_release(stage->loads);
     sn_release(stage->row_targets);
     sn_release(stage->row_rates);

@@ -62,6 +62,7 @@ static size_t list_arrays(SnStepper *s, Array arrays[ARRAYS_MOST])
     Array list[] = {{&s->element_gradients, 3 * sn_terms_corner_count(world->term_count, world->terms)},
                     {&s->energies, sn_terms_partial_count(world->term_count, world->terms)},
                     {&s->stage.drive, vertices},
+                    {&s->stage.drag, vertices},
                     {&s->stage.loads, n},
                     {&s->stage.row_targets, rows},
                     {&s->stage.row_rates, rows},
@@ -198,7 +199,7 @@ static void evaluate_start(SnStepper *s, const SnState *state)
     (void)sn_terms_value(world->term_count, world->terms, s->inputs, state->positions, s->energies, s->element_gradients);
     sn_assembly_gather_gradient(&world->assembly, s->element_gradients, s->force);
     for (size_t k = 0; k < 3 * world->vertex_count; k++) {
-        double drag = world->drag[k / 3] * world->mass[k / 3];
+        double drag = world->drag[k / 3] * world->mass[k / 3] + s->stage.drag[k / 3];
         s->force[k] = s->stage.loads[k] - s->force[k] + s->stage.drive[k / 3] * (s->pose_begin[k] - state->positions[k]) -
                       drag * (state->velocities[k] - s->pose_velocity_begin[k]);
     }
@@ -239,7 +240,8 @@ static void set_targets(SnStepper *s, double tau, double *positions)
 {
     const SnWorld *world = s->world;
     for (size_t v = 0; v < world->vertex_count; v++) {
-        double inertia = world->mass[v] / (tau * tau), drag = world->drag[v] * world->mass[v] / tau, drive = s->stage.drive[v];
+        double inertia = world->mass[v] / (tau * tau), drive = s->stage.drive[v];
+        double drag = (world->drag[v] * world->mass[v] + s->stage.drag[v]) / tau;
         s->diagonal[v] = inertia + drag + drive;
         for (size_t a = 0; a < 3; a++) {
             size_t k = 3 * v + a;

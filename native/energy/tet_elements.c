@@ -15,8 +15,12 @@
 
 #define CHUNK SN_TERM_CHUNK /* a multiple of SN_LANES */
 #define SIDE_KEPT 0.1 /* of its volume at the start of a step a tet keeps that may not turn inside out */
+/* Stretches of a pose between these are followed by the rest shape as they are. Flatter tets, and those inside out, are followed too, but weigh
+   less, the flatter they are: else they would be as stiff as they are thin. Beyond the last two a force is left over. */
 #define STRETCH_MIN 0.3
 #define STRETCH_MAX 3.0
+#define STRETCH_FLAT 0.05
+#define STRETCH_LONG 20.0
 
 #define INLINE SN_BATCH_INLINE
 
@@ -479,7 +483,7 @@ typedef struct PoseJob {
     const double *pose;
     double keep;
     const double *keep_scale;
-    double *rest;
+    double *rest, *volume;
     double *left_over;
     atomic_size_t clamped;
 } PoseJob;
@@ -522,18 +526,20 @@ INLINE int unclamped_inverse(const Batch *batch, const SnLanes keep, SnLanes inv
     return 1;
 }
 
-/* The same from the singular values, clamped; `outside` is 1 where one had to be. */
-INLINE void clamped_inverse(const Batch *batch, const SnLanes keep, SnLanes inverse[9], SnLanes outside)
+/* The same from the signed singular values, clamped; `outside` is 1 where one had to be, and `weight` is what of its volume a tet has. */
+INLINE void clamped_inverse(const Batch *batch, const SnLanes keep, SnLanes inverse[9], SnLanes weight, SnLanes outside)
 {
     SnLanes u[9], sigma[3], v[9], scale[3];
     sn_batch3_svd((const SnLanes *)batch->f, u, sigma, v);
     for (int lane = 0; lane < SN_LANES; lane++) {
         outside[lane] = 0.0;
+        weight[lane] = 1.0;
         for (int k = 0; k < 3; k++) {
-            double stretch = sigma[k][lane] < STRETCH_MIN ? STRETCH_MIN : sigma[k][lane];
-            stretch = stretch > STRETCH_MAX ? STRETCH_MAX : stretch;
-            outside[lane] = stretch != sigma[k][lane] ? 1.0 : outside[lane];
-            scale[k][lane] = 1.0 / (1.0 + keep[lane] * (stretch - 1.0));
+            double stretch = 1.0 + keep[lane] * (sigma[k][lane] - 1.0), length = fabs(stretch);
+            double clamped = fmin(fmax(length, STRETCH_FLAT), STRETCH_LONG), flat = fmin(clamped / STRETCH_MIN, 1.0);
+            outside[lane] = clamped != length ? 1.0 : outside[lane];
+            weight[lane] *= flat * flat;
+            scale[k][lane] = 1.0 / copysign(clamped, stretch);
         }
     }
     for (int k = 0; k < 9; k++) {
@@ -552,17 +558,20 @@ static void follow_pose(void *data, size_t chunk, size_t begin, size_t end)
     (void)chunk;
     for (size_t start = begin; start < end; start += SN_LANES) {
         Batch batch;
-        SnLanes keep, inverse[9], outside = {0.0};
+        SnLanes keep, inverse[9], weight, outside = {0.0};
         load_batch(job->elements, job->elements->inverse_rest, job->pose, start, end, &batch);
         for (int lane = 0; lane < SN_LANES; lane++) {
             keep[lane] = job->keep * job->keep_scale[batch.lanes.tet[lane]];
+            weight[lane] = 1.0;
         }
         if (!unclamped_inverse(&batch, keep, inverse)) {
-            clamped_inverse(&batch, keep, inverse, outside);
+            clamped_inverse(&batch, keep, inverse, weight, outside);
         }
         for (int lane = 0; lane < batch.lanes.used; lane++) {
+            size_t tet = batch.lanes.tet[lane];
             clamped += outside[lane] > 0.0;
-            job->left_over[batch.lanes.tet[lane]] = outside[lane] * keep[lane];
+            job->volume[tet] = weight[lane] * job->elements->volume[tet];
+            job->left_over[tet] = weight[lane] * outside[lane] * keep[lane];
         }
         for (int k = 0; k < 9; k++) {
             int i = 3 * (k / 3), j = k % 3;
@@ -577,9 +586,9 @@ static void follow_pose(void *data, size_t chunk, size_t begin, size_t end)
 }
 
 size_t sn_tet_elements_pose_rest(const SnTetElements *elements, const double *pose, double keep, const double *scale, double *rest,
-                                 double *left_over)
+                                 double *volume, double *left_over)
 {
-    PoseJob job = {.elements = elements, .pose = pose, .keep = keep, .keep_scale = scale, .rest = rest, .left_over = left_over};
+    PoseJob job = {.elements = elements, .pose = pose, .keep = keep, .keep_scale = scale, .rest = rest, .volume = volume, .left_over = left_over};
     sn_parallel_for(elements->count, CHUNK, follow_pose, &job);
     return atomic_load(&job.clamped);
 }

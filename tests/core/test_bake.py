@@ -395,6 +395,15 @@ def test_extreme_weights_get_a_hint(tmp_path, follow: float, hint: str) -> None:
     assert any(hint in warning for warning in told["warnings"])
 
 
+def test_little_motion_gets_a_hint_and_visible_motion_none(tmp_path, engine, monkeypatch) -> None:
+    for share, amount, hinted in ((0.002, 1.0, True), (0.02, 1.0, False), (0.002, 0.0, False)):
+        shift = share * np.ptp(REST, axis=0).max() * np.array([1.0, 0.0, 0.0])
+        monkeypatch.setattr(engine, "surface", lambda self, fitted, simulated, sampled, amount, by=shift: sampled + by)
+        shot = make_shot(settings=Settings(resolution=4, amount=amount))
+        told = run.bake(shot, samples(), tmp_path / f"{share} {amount}").report["warnings"]
+        assert any("lower Jiggle (2.1 Hz" in warning for warning in told) == hinted
+
+
 def test_a_body_that_its_averages_hold_is_not_said_to_drift(tmp_path) -> None:
     shot = make_shot(follow=np.zeros(40), settings=Settings(resolution=4, average_regions=3))
     assert not any("drift" in warning for warning in run.bake(shot, samples(), tmp_path).report["warnings"])

@@ -229,7 +229,7 @@ def driven(resolution: int, scale: float = 1.0, rate: float = 24.0, softness: fl
 
     vertices, triangles = box_surface((2, 2, 32), (1 / 16, 1 / 16, 1.0))
     painted, softer = 0.1 + 0.8 * vertices[:, 2], Regions(stiffness=np.ones(len(vertices)))
-    settings = Settings(resolution=resolution, settle=3.0, transition=0.0, stiffness_painted=softness)
+    settings = Settings(resolution=resolution, settle=6.0, transition=0.0, stiffness_painted=softness)
     enricher = Enricher(scale * vertices, triangles, painted, settings, rate, regions=softer)
     still = enricher.cage.vertices
     state, signal = State(still.copy(), np.tile([0.05 * scale, 0.0, 0.0], (len(still), 1))), []
@@ -360,7 +360,7 @@ def test_bad_arrays_are_answered_with_a_sentence() -> None:
 
 def test_travel_says_how_much_of_the_way_of_the_whole_body_is_felt() -> None:
     vertices, triangles, follow = bar()
-    ways = 0.25 * (1.0 - np.cos(2 * np.pi * np.arange(36) / 24))  # to and fro, half a metre
+    ways = 0.08 * (1.0 - np.cos(2 * np.pi * np.arange(36) / 24))  # to and fro, little enough for all of it to be felt
     carried = [vertices + [way, 0.0, 0.5 * way] for way in ways]
 
     def added(frames: list[Floats], travel: float) -> list[Floats]:

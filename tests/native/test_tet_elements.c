@@ -365,18 +365,19 @@ static void kept_pose_has_no_force(void)
         Scene scene = scene_bar(&context, 5, 0, 1e5, ENERGIES[trial % 2]);
         const SnTetElements *elements = scene.world.elements;
         double *pose = SN_NEW(&context, scene.n, double), *rest = SN_NEW(&context, 9 * elements->count, double);
-        double *left_over = SN_NEW(&context, elements->count, double);
+        double *volume = SN_NEW(&context, elements->count, double), *left_over = SN_NEW(&context, elements->count, double);
         bend(&scene, 0.5, 1.5, trial < 2 ? 1.0 : 0.5, pose); /* the second pair is squashed to a half too */
         double before = force_at(&context, &scene, elements->inverse_rest, pose);
-        CHECK(sn_tet_elements_pose_rest(elements, pose, 1.0, scene.world.damping_scale[0] /* ones */, rest, left_over) == 0);
+        CHECK(sn_tet_elements_pose_rest(elements, pose, 1.0, scene.world.damping_scale[0] /* ones */, rest, volume, left_over) == 0);
         CHECK(before > 1.0);
         CHECK(force_at(&context, &scene, rest, pose) < 1e-11 * before);
         /* half kept: a part of the force */
-        CHECK(sn_tet_elements_pose_rest(elements, pose, 0.5, scene.world.damping_scale[0] /* ones */, rest, left_over) == 0);
+        CHECK(sn_tet_elements_pose_rest(elements, pose, 0.5, scene.world.damping_scale[0] /* ones */, rest, volume, left_over) == 0);
         double half = force_at(&context, &scene, rest, pose);
         CHECK(half > 0.1 * before && half < before);
         sn_release(pose);
         sn_release(rest);
+        sn_release(volume);
         sn_release(left_over);
         scene_clear(&scene);
     }
@@ -389,40 +390,62 @@ static void pose_that_is_not_kept_changes_nothing(void)
     Scene scene = scene_bar(&context, 5, 0, 1e5, &sn_energy_neo_hookean);
     const SnTetElements *elements = scene.world.elements;
     double *pose = SN_NEW(&context, scene.n, double), *rest = SN_NEW(&context, 9 * elements->count, double);
-    double *left_over = SN_NEW(&context, elements->count, double);
+    double *volume = SN_NEW(&context, elements->count, double), *left_over = SN_NEW(&context, elements->count, double);
     bend(&scene, 0.5, 1.5, 0.5, pose);
-    CHECK(sn_tet_elements_pose_rest(elements, pose, 0.0, scene.world.damping_scale[0] /* ones */, rest, left_over) == 0);
+    CHECK(sn_tet_elements_pose_rest(elements, pose, 0.0, scene.world.damping_scale[0] /* ones */, rest, volume, left_over) == 0);
     CHECK(scene_distance(rest, elements->inverse_rest, 9 * elements->count) < 1e-12); /* entries are 10 1/m */
     sn_release(pose);
     sn_release(rest);
+    sn_release(volume);
     sn_release(left_over);
     scene_clear(&scene);
 }
 
-static void flat_and_inverted_poses_are_clamped_and_counted(void)
+/* Flat poses are followed with less weight, inverted ones as they are; what is all but flat or extremely long is clamped and counted. */
+static void flat_and_inverted_poses_are_followed_until_they_are_clamped(void)
 {
+    static const struct {
+        double squash, weight;
+        int is_clamped;
+    } POSES[] = {{0.0, 1.0 / 36.0, 1}, {0.01, 1.0 / 36.0, 1}, {0.15, 0.25, 0}, {-0.15, 0.25, 0}, {-1.0, 1.0, 0}, {4.0, 1.0, 0}, {30.0, 1.0, 1}};
     SnContext context;
     sn_context_init(&context);
     Scene scene = scene_bar(&context, 2, 0, 1e5, &sn_energy_neo_hookean);
-    const SnTetElements *elements = scene.world.elements;
-    double *rest = SN_NEW(&context, 9 * elements->count, double);
-    double *left_over = SN_NEW(&context, elements->count, double);
-    static const double SQUASH[] = {0.0, -1.0, 0.25, 4.0};
-    for (int trial = 0; trial < 4; trial++) {
-        double *pose = scene_copy(&context, scene.mesh.positions, scene.n);
+    SnTetElements elements = *scene.world.elements;
+    double *rest = SN_NEW(&context, 9 * elements.count, double);
+    double *volume = SN_NEW(&context, elements.count, double), *left_over = SN_NEW(&context, elements.count, double);
+    double *pose = SN_NEW(&context, scene.n, double), *gradients = SN_NEW(&context, 12 * elements.count, double);
+    for (size_t trial = 0; trial < sizeof POSES / sizeof *POSES; trial++) {
+        memcpy(pose, scene.mesh.positions, scene.n * sizeof *pose);
         for (size_t v = 0; v < scene.mesh.vertex_count; v++) {
-            pose[3 * v + 2] *= SQUASH[trial];
+            pose[3 * v + 2] *= POSES[trial].squash;
         }
-        CHECK(sn_tet_elements_pose_rest(elements, pose, 1.0, scene.world.damping_scale[0] /* ones */, rest, left_over) == elements->count);
-        int finite = 1;
-        for (size_t k = 0; k < 9 * elements->count; k++) {
+        size_t clamped = sn_tet_elements_pose_rest(&elements, pose, 1.0, scene.world.damping_scale[0] /* ones */, rest, volume, left_over);
+        CHECK(clamped == (POSES[trial].is_clamped ? elements.count : 0));
+        int finite = 1, weighed = 1, told = 1;
+        for (size_t k = 0; k < 9 * elements.count; k++) {
             finite &= isfinite(rest[k]) != 0;
         }
-        CHECK(finite);
-        sn_release(pose);
+        for (size_t e = 0; e < elements.count; e++) {
+            double weight = volume[e] / elements.volume[e];
+            weighed &= fabs(weight - POSES[trial].weight) < 1e-9;
+            told &= fabs(left_over[e] - (POSES[trial].is_clamped ? weight : 0.0)) < 1e-12;
+        }
+        CHECK(finite && weighed && told);
+        if (!POSES[trial].is_clamped) { /* no force at the pose, inside out or not */
+            double largest = 0.0;
+            sn_tet_elements_derivatives(&elements, rest, pose, gradients, NULL);
+            for (size_t k = 0; k < 12 * elements.count; k++) {
+                largest = fmax(largest, fabs(gradients[k]));
+            }
+            CHECK(largest < 1e-8);
+        }
     }
     sn_release(rest);
+    sn_release(volume);
     sn_release(left_over);
+    sn_release(pose);
+    sn_release(gradients);
     scene_clear(&scene);
 }
 
@@ -540,7 +563,7 @@ int main(void)
     stiffness_is_semi_definite_however_folded();
     kept_pose_has_no_force();
     pose_that_is_not_kept_changes_nothing();
-    flat_and_inverted_poses_are_clamped_and_counted();
+    flat_and_inverted_poses_are_followed_until_they_are_clamped();
     tet_without_volume_is_refused();
     gathering_is_the_sum_over_the_elements();
     results_have_the_same_bits_on_any_number_of_threads();

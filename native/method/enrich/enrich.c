@@ -7,6 +7,7 @@
 #include "method/enrich/average_mode.h"
 #include "method/enrich/averages.h"
 #include "method/enrich/flesh.h"
+#include "method/enrich/limit.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,16 +15,15 @@
 #define PI 3.14159265358979323846
 #define MAX_SUBSTEPS 64
 #define HELD 1e6            /* drive ratio of an animated weight of 1: what follows exactly, but for the projection at its frame */
+#define DRIVE_DAMPED 2.0    /* times as much as flesh: what is firmly driven would ring far above Jiggle */
 #define SOFTEST 0.005       /* of its stiffness is left to flesh whose averages follow, ... */
 #define FIRMEST 20.0        /* ... and so many times as firm it may be */
 #define SOFTEN_ROUNDS 4
-#define EVEN_ROUNDS 80
-#define EVEN_STEP 0.7
-#define ROUNDS_PER_RING 10
 #define SETTLE_ROUNDS 300
 #define SETTLE_TOLERANCE 0.01 /* of that of a step: it is found once, and what is off swings for long */
-#define UNTANGLE_ROUNDS 40
-#define UNTANGLE_KEEP 0.7
+#define SETTLE_MENDS 80
+#define MEND 0.25      /* of the way that a tangled vertex is off is undone in a frame: several frames mend it, and nothing jumps */
+#define SOUND_VOLUME 0.1 /* of its rest volume: a fitted tet below it is as good as inside out already */
 
 struct SnEnrich {
     SnEnrichSettings settings;
@@ -32,7 +32,10 @@ struct SnEnrich {
     SnInputDriver driver;
     SnKeepPose keep_pose;
     double *drive;         /* cage vertices, N/m */
+    double *drive_drag;    /* cage vertices, N s/m */
+    double drive_damping;  /* s */
     double *push;          /* cage vertices x 3, m/s² */
+    double *most;          /* cage vertices, m/s²: see method/enrich/limit.h */
     SnDriver steering;     /* by the driver above */
     SnEnsemble *alone;     /* this simulation with no other */
     double *cage_weights;  /* cage vertices, as painted at rest */
@@ -71,26 +74,34 @@ SnEnrichSettings sn_enrich_settings_default(void)
     };
 }
 
+/* The drive of a vertex, and its damping. */
+static void drive_vertex(SnEnrich *enrich, size_t v, double weight)
+{
+    double omega = 2.0 * PI * enrich->summary.frequency;
+    double ratio = weight >= SN_WEIGHT_EXACT ? HELD : sn_flesh_drive_ratio(weight, enrich->settings.balance);
+    enrich->drive[v] = enrich->world.fixed[v] ? 0.0 : enrich->world.mass[v] * omega * omega * ratio;
+    enrich->drive_drag[v] = enrich->drive_damping * enrich->drive[v];
+}
+
 static void set_forces(SnEnrich *enrich)
 {
     const SnEnrichSettings *settings = &enrich->settings;
     SnWorld *world = &enrich->world;
-    double omega = 2.0 * PI * enrich->summary.frequency;
-    for (size_t v = 0; v < world->vertex_count; v++) {
-        double ratio = sn_flesh_drive_ratio(enrich->cage_weights[v], settings->balance);
-        enrich->drive[v] = world->fixed[v] ? 0.0 : world->mass[v] * omega * omega * ratio;
-    }
-    enrich->driver = (SnInputDriver){.push = enrich->push, .drive = enrich->drive, .keep_pose = &enrich->keep_pose};
-    memcpy(enrich->driver.gravity, settings->gravity, sizeof settings->gravity);
-    double ratio = log(20.0) / (omega * settings->settle), drag = ratio * omega;
+    double omega = 2.0 * PI * enrich->summary.frequency, ratio = log(20.0) / (omega * settings->settle), drag = ratio * omega;
     world->damping[0] = ratio / omega;
+    enrich->drive_damping = DRIVE_DAMPED * world->damping[0];
     if (settings->young > 0.0) {
         drag = settings->damping_mass;
         world->damping[0] = settings->damping_stiffness;
+        enrich->drive_damping = 0.0;
     }
-    for (size_t v = 0; v < world->vertex_count; v++) { /* where its scale lies */
-        world->drag[v] = drag * world->drag[v];
+    for (size_t v = 0; v < world->vertex_count; v++) {
+        drive_vertex(enrich, v, enrich->cage_weights[v]);
+        world->drag[v] *= drag; /* its scale lies there */
     }
+    enrich->driver = (SnInputDriver){
+        .push = enrich->push, .drive = enrich->drive, .drag = enrich->drive_drag, .keep_pose = &enrich->keep_pose};
+    memcpy(enrich->driver.gravity, settings->gravity, sizeof settings->gravity);
 }
 
 /* How much softer flesh must be for the slowest swing that the averages leave to have the frequency of Jiggle. `energy` (cage
@@ -278,12 +289,18 @@ SnStatus sn_enrich_create(SnContext *context, const SnCagedBody *body, const SnE
     SnWorldDef def = world_def(enrich, cage, young, mass, followed);
     SN_TRY(sn_world_init(context, &def, &enrich->world));
     SN_TRY_NEW(context, enrich->drive, cage->vertex_count, double);
+    SN_TRY_NEW(context, enrich->drive_drag, cage->vertex_count, double);
     SN_TRY_NEW(context, enrich->push, 3 * cage->vertex_count, double);
+    SN_TRY_NEW(context, enrich->most, cage->vertex_count, double);
     SN_TRY(sn_keep_pose_init(context, enrich->world.elements, cage->vertex_count, settings->keep_pose, &enrich->keep_pose));
     SN_TRY(sn_flesh_regions(context, body, paint, settings, &enrich->world, &enrich->keep_pose));
     set_forces(enrich);
     if (paint->averages != NULL) {
         SN_TRY(set_averages(context, enrich, cage, paint->averages, young));
+    }
+    if (settings->young == 0.0 && enrich->world.constraints.size == 0) { /* averages limit what they leave by themselves */
+        SN_TRY(sn_limit_find(context, &enrich->world, cage, enrich->drive, enrich->cage_weights, settings->size, enrich->most));
+        enrich->driver.most = enrich->most;
     }
     SN_TRY_NEW(context, enrich->row_targets, enrich->world.constraints.size, double);
     SN_TRY_NEW(context, enrich->row_work, enrich->world.constraints.size, double);
@@ -321,7 +338,7 @@ void sn_enrich_destroy(SnEnrich *enrich)
     sn_world_clear(&enrich->world);
     double *arrays[] = {enrich->cage_weights, enrich->areas, enrich->cage_follow, enrich->weights_begin, enrich->weights_end,
                         enrich->pose,         enrich->pose_velocity, enrich->around, enrich->row_targets,
-                        enrich->row_work, enrich->drive, enrich->push};
+                        enrich->row_work, enrich->drive, enrich->drive_drag, enrich->push, enrich->most};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
         sn_release(arrays[k]);
     }
@@ -376,12 +393,8 @@ cleanup:
 static void set_drive(void *self, double fraction)
 {
     SnEnrich *enrich = self;
-    const SnWorld *world = &enrich->world;
-    double omega = 2.0 * PI * enrich->summary.frequency;
-    for (size_t v = 0; v < world->vertex_count; v++) {
-        double weight = enrich->weights_begin[v] + fraction * (enrich->weights_end[v] - enrich->weights_begin[v]);
-        double ratio = weight >= SN_WEIGHT_EXACT ? HELD : sn_flesh_drive_ratio(weight, enrich->settings.balance);
-        enrich->drive[v] = world->mass[v] * omega * omega * ratio;
+    for (size_t v = 0; v < enrich->world.vertex_count; v++) {
+        drive_vertex(enrich, v, enrich->weights_begin[v] + fraction * (enrich->weights_end[v] - enrich->weights_begin[v]));
     }
 }
 
@@ -406,14 +419,14 @@ static double relative_volume(const SnWorld *world, size_t tet, const double *po
     return sn_mat3_determinant(edges) / (6.0 * world->elements->volume[tet]);
 }
 
-/* Marks the corners of tets that are inside out while the pose has them right. Returns how many there are. */
+/* Marks the corners of tets that are inside out while the pose has them sound. Returns how many there are. */
 static size_t find_tangled(SnEnrich *enrich, const double *pose, const double *positions)
 {
     const SnWorld *world = &enrich->world;
     size_t found = 0;
     memset(enrich->tangled, 0, world->vertex_count);
     for (size_t e = 0; e < world->tet_count; e++) {
-        if (relative_volume(world, e, positions) < 0.0 && relative_volume(world, e, pose) > 0.0) {
+        if (relative_volume(world, e, positions) < 0.0 && relative_volume(world, e, pose) > SOUND_VOLUME) {
             for (size_t i = 0; i < 4; i++) {
                 enrich->tangled[world->tets[4 * e + i]] = 1;
             }
@@ -423,27 +436,8 @@ static size_t find_tangled(SnEnrich *enrich, const double *pose, const double *p
     return found;
 }
 
-/* Marks the vertices around marked ones too. */
-static void grow_tangled(SnEnrich *enrich)
-{
-    const SnWorld *world = &enrich->world;
-    for (size_t e = 0; e < world->tet_count; e++) {
-        const int32_t *tet = world->tets + 4 * e;
-        int beside = 0;
-        for (int i = 0; i < 4; i++) {
-            beside |= enrich->tangled[tet[i]] == 1;
-        }
-        for (int i = 0; i < 4 && beside; i++) {
-            enrich->tangled[tet[i]] = enrich->tangled[tet[i]] ? enrich->tangled[tet[i]] : 2;
-        }
-    }
-    for (size_t v = 0; v < world->vertex_count; v++) {
-        enrich->tangled[v] = enrich->tangled[v] != 0;
-    }
-}
-
-/* Draws the offset from the input at marked vertices to the mean of those around: what is offset evenly has the shape that it has in
-   the input. */
+/* Draws the offset from the input at marked vertices a part of the way to the mean of those around: what is offset evenly has the shape
+   that it has in the input. */
 static void even_out(SnEnrich *enrich, const double *input, double *values)
 {
     const SnWorld *world = &enrich->world;
@@ -465,42 +459,23 @@ static void even_out(SnEnrich *enrich, const double *input, double *values)
         }
     }
     for (size_t k = 0; k < 3 * world->vertex_count; k++) {
-        if (enrich->tangled[k / 3] && !world->fixed[k / 3]) {
+        int held = world->fixed[k / 3] || (enrich->settings.animated && enrich->held_end[k / 3]);
+        if (enrich->tangled[k / 3] && !held) {
             double mean = enrich->around[4 * (k / 3) + k % 3] / enrich->around[4 * (k / 3) + 3];
-            values[k] += EVEN_STEP * (input[k] + mean - values[k]);
+            values[k] += MEND * (input[k] + mean - values[k]);
         }
     }
 }
 
-/* Mends tets that are inside out while the pose has them right: first by evening out the offset around them, a little farther from
-   round to round; where that does not help, by shrinking it. That ends: from a certain round on offsets vanish at once, and where all
-   four have vanished the tet is that of the pose. */
-static size_t untangle(SnEnrich *enrich, const double *pose, const double *pose_velocity, SnState *state)
+/* Mends tets that are inside out while the pose has them sound, a little in each call. Returns how many there are. */
+static size_t mend(SnEnrich *enrich, const double *pose, const double *pose_velocity, SnState *state)
 {
-    SnWorld *world = &enrich->world;
-    size_t repaired = 0;
-    for (int round = 0;; round++) {
-        size_t found = find_tangled(enrich, pose, state->positions);
-        if (found == 0) {
-            return repaired;
-        }
-        repaired = round == 0 ? found : repaired;
-        if (round < EVEN_ROUNDS) {
-            for (int ring = 0; ring < round / ROUNDS_PER_RING; ring++) {
-                grow_tangled(enrich);
-            }
-            even_out(enrich, pose, state->positions);
-            even_out(enrich, pose_velocity, state->velocities);
-            continue;
-        }
-        double keep = round < EVEN_ROUNDS + UNTANGLE_ROUNDS ? UNTANGLE_KEEP : 0.0;
-        for (size_t k = 0; k < 3 * world->vertex_count; k++) {
-            if (enrich->tangled[k / 3]) {
-                state->positions[k] = pose[k] + keep * (state->positions[k] - pose[k]);
-                state->velocities[k] = pose_velocity[k] + keep * (state->velocities[k] - pose_velocity[k]);
-            }
-        }
+    size_t found = find_tangled(enrich, pose, state->positions);
+    if (found > 0) {
+        even_out(enrich, pose, state->positions);
+        even_out(enrich, pose_velocity, state->velocities);
     }
+    return found;
 }
 
 /* Averages as the input has them. */
@@ -528,7 +503,7 @@ SnStatus sn_enrich_settle(SnContext *context, SnEnrich *enrich, const double *po
         positions[k] = enrich->settings.animated && enrich->held_begin[k / 3] ? pose[k] : positions[k];
     }
     memset(enrich->pose_velocity, 0, count * sizeof *enrich->pose_velocity);
-    if (untangle(enrich, pose, enrich->pose_velocity, &still) > 0) {
+    for (int round = 0; round < SETTLE_MENDS && mend(enrich, pose, enrich->pose_velocity, &still) > 0; round++) {
         impose_rows(enrich, pose, positions);
     }
 cleanup:
@@ -568,7 +543,7 @@ size_t sn_enrich_finish(SnEnrich *enrich, SnState *state)
 {
     const SnInputCurve *curve = enrich->driver.curve;
     sn_input_curve_evaluate(curve, 1.0, NULL, enrich->pose_velocity);
-    size_t repaired = untangle(enrich, curve->end, enrich->pose_velocity, state);
+    size_t repaired = mend(enrich, curve->end, enrich->pose_velocity, state);
     if (repaired > 0) {
         impose_rows(enrich, curve->end, state->positions);
         impose_rows(enrich, enrich->pose_velocity, state->velocities);

@@ -20,7 +20,7 @@ from ...bake.outer import Outer
 from ...bake.results import local, world
 from ...bake.shot import Shot
 from ...bake.store import Store
-from .report import free_tets, inside_out, summary
+from .report import free_tets, inside_out, sound, summary
 
 Array = npt.NDArray[Any]
 Floats = npt.NDArray[np.float64]
@@ -40,7 +40,7 @@ class FleshNumbers(Numbers):
     fit_inverted: float = 0.0  # tets that are inside out
     fit_inverted_free: float = 0.0  # those of them that flesh may move
     inverted: float = 0.0
-    inverted_only: float = 0.0  # where the fit has them right
+    inverted_only: float = 0.0  # where the fit has them sound
 
 
 @dataclass(frozen=True)
@@ -298,15 +298,15 @@ class FleshEngine(FleshShow):
             self._fits[index] = _fit_numbers(self._fit(store, index))
         if self._free is None:
             self._free = free_tets(self._enricher)
-        fit_inverted = inside_out(store.read("fitted", index), self._enricher.cage.tets)
-        inverted = inside_out(positions, self._enricher.cage.tets)
+        cage, fit = self._enricher.cage, store.read("fitted", index)
+        fit_inverted, inverted = inside_out(fit, cage.tets), inside_out(positions, cage.tets)
         return dataclasses.replace(
             self._fits[index],
             **about,
             fit_inverted=float(fit_inverted.sum()),
             fit_inverted_free=float((fit_inverted & self._free).sum()),
             inverted=float(inverted.sum()),
-            inverted_only=float((inverted & ~fit_inverted).sum()),
+            inverted_only=float((inverted & sound(fit, cage.vertices, cage.tets)).sum()),
         )
 
     def summary(self, store: Store) -> dict[str, Any]:

@@ -18,6 +18,8 @@ from ...geometry.poses import candidates, most_different
 
 Flags = npt.NDArray[np.bool_]
 
+_SOUND_VOLUME = 0.1  # of that at rest, as native/method/enrich has it
+_LITTLE = 0.007  # of size: what gets no farther from the animation is hardly seen
 _FEW = 5  # tets drawn back, or inside out, in one sample that nobody sees
 UNSEPARATED = "Gmsh does not separate parts: where fingers, lips or legs stick together, choose Lattice as Mesher."
 
@@ -69,16 +71,28 @@ def summary(shot: Shot, store: Store, enricher: Any) -> dict[str, Any]:
     report["welded"] = name_parts(welds, shot.labels)
     notes += [sentence(welds, shot.labels, shot.settings, cage)] if welds else []
     notes += _folded(shot, store, enricher, column("fit_inverted_free"))
+    notes += _little(shot, max(column("added_max"), default=0.0) / size)
     report["warnings"] = [*notes, *_warnings(shot, report, column("repaired"))]
     return report
 
 
 def inside_out(positions: Any, tets: Any) -> Flags:
     """Which tets (m, 4) are."""
+    found: Flags = _volumes(positions, tets) < 0.0
+    return found
+
+
+def sound(positions: Any, rest: Any, tets: Any) -> Flags:
+    """Which tets have kept some of their volume at rest: a flatter one is as good as inside out."""
+    found: Flags = _volumes(positions, tets) > _SOUND_VOLUME * _volumes(rest, tets)
+    return found
+
+
+def _volumes(positions: Any, tets: Any) -> Any:
+    """Six times, with their sign."""
     corners = positions[tets]
     edges = corners[:, 1:] - corners[:, :1]
-    found: Flags = np.einsum("ij,ij->i", np.cross(edges[:, 0], edges[:, 1]), edges[:, 2]) < 0.0
-    return found
+    return np.einsum("ij,ij->i", np.cross(edges[:, 0], edges[:, 1]), edges[:, 2])
 
 
 def free_tets(enricher: Any) -> Flags:
@@ -121,6 +135,17 @@ def _welds(shot: Shot, store: Store, cage: Any, fit_max: list[float]) -> list[An
     return find_welds(cage, shot.rest, shot.triangles, chosen, seen)
 
 
+def _little(shot: Shot, seen: float) -> list[str]:
+    """What helps where hardly anything is seen to move though some of it is free."""
+    settings = shot.settings
+    if seen >= _LITTLE or not settings.simulate or settings.amount == 0.0 or not (shot.follow < 0.5).any():
+        return []
+    softer = "lower Stiffness"
+    if settings.young == 0.0:
+        softer = f"lower Jiggle ({settings.jiggle / 2**0.5:.2g} Hz shows twice as much)"
+    return [f"Little moves, {seen:.1%} of the body's size at most. To see more, {softer} or raise Amount."]
+
+
 def _warnings(shot: Shot, report: Mapping[str, Any], repaired: list[float]) -> list[str]:
     found = []
     settings, regions = shot.settings, shot.regions
@@ -135,8 +160,8 @@ def _warnings(shot: Shot, report: Mapping[str, Any], repaired: list[float]) -> l
     if report["repaired_tets"]["max"] > _FEW:
         most = frame_of(shot, max(range(len(repaired)), key=repaired.__getitem__))
         found.append(
-            f"{report['repaired_tets']['max']} tets turned inside out by frame {most:g} and were drawn back to the "
-            "input: raise Jiggle, or paint higher weights, where the flesh looks crumpled."
+            f"{report['repaired_tets']['max']} tets turned inside out by frame {most:g} and are drawn back over the "
+            "next ones: raise Jiggle, or paint higher weights, where the flesh looks crumpled."
         )
     if report["fit_error"]["rms_relative"] > 0.02:
         found.append("The cage follows the mesh poorly: raise Resolution, or set Rest Frame to a typical pose.")

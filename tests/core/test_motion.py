@@ -1,0 +1,118 @@
+"""What an animator asks of a default bake: swings stay within what flesh can do at any acceleration, nothing pops, and
+the numbers that say so (motion.py) can tell."""
+
+from __future__ import annotations
+
+import motion
+import numpy as np
+import numpy.typing as npt
+import pytest
+from bodies import box_surface, rotation
+from sinew.core.methods.enrich.enricher import Enricher, enrich
+from sinew.core.methods.enrich.settings import Settings
+
+pytestmark = pytest.mark.once
+
+Floats = npt.NDArray[np.float64]
+Body = tuple[Floats, npt.NDArray[np.int32], Floats]
+RATE = 24.0
+
+
+def bar() -> Body:
+    """A standing bar whose foot follows; above it the paint fades."""
+    vertices, triangles = box_surface((4, 4, 16), (0.25, 0.25, 1.0))
+    return vertices, triangles, np.clip((0.4 - vertices[:, 2]) / 0.3, 0.0, 1.0)
+
+
+def landing(vertices: Floats, drop: float) -> list[Floats]:
+    """It falls about `drop` metres, stops within four frames and stands."""
+    speed = np.interp(np.arange(40), [0, 10, 14], [0.0, 0.14, 0.0])
+    return [vertices + [0.0, -0.3 * z, -z] for z in drop * np.cumsum(speed)]
+
+
+def baked(body: Body, frames: list[Floats], **settings: float) -> Floats:
+    vertices, triangles, follow = body
+    return np.array(list(enrich(vertices, triangles, frames, follow, RATE, resolution=10, **settings)))
+
+
+def measured(body: Body, frames: list[Floats], results: Floats) -> motion.Motion:
+    return motion.measure(np.array(frames), results, body[1], body[2], 1.0, 3.0, RATE)
+
+
+@pytest.mark.parametrize("drop", (1.0, 10.0, 30.0))
+def test_a_swing_stays_within_what_flesh_can_do_at_any_acceleration(drop: float) -> None:
+    body = bar()
+    frames = landing(body[0], drop)
+    told = measured(body, frames, baked(body, frames))
+    assert told.stretch < 1.35 and told.volume_min > 0.95 and told.volume_max < 1.06
+    assert told.pop <= 1.0 and 0.01 < told.seen_most < 0.25, told
+
+
+def test_of_a_small_acceleration_all_is_felt() -> None:
+    """Ten times a small motion swings ten times as far; a thousand times that does not go on so."""
+    body = bar()
+    farthest = []
+    for drop in (0.002, 0.02, 20.0):
+        frames = landing(body[0], drop)
+        farthest.append(np.linalg.norm(baked(body, frames) - frames, axis=2).max())
+    assert farthest[1] == pytest.approx(10 * farthest[0], rel=0.02)
+    assert farthest[2] < 200 * farthest[1]
+
+
+def test_a_real_material_feels_all_of_it() -> None:
+    body = bar()
+    farthest = []
+    for drop in (0.02, 0.2):
+        frames = landing(body[0], drop)
+        farthest.append(np.linalg.norm(baked(body, frames, young=3e4, damping_mass=2.0) - frames, axis=2).max())
+    assert farthest[1] > 8 * farthest[0]
+
+
+def test_flesh_in_a_fold_that_the_fit_turns_inside_out_stays_with_it() -> None:
+    """Tets that are flat or inside out in the pose come to rest there, and do not throw the flesh beside them about."""
+    vertices, triangles, follow = bar()
+    enricher = Enricher(vertices, triangles, follow, Settings(resolution=10), RATE)
+    cage = enricher.cage.vertices
+    folded = cage.copy()
+    over = cage[:, 2] > 0.7
+    folded[over, 2] = 1.4 - cage[over, 2] + 0.02 * cage[over, 0]  # its upper part comes down over the lower one
+    state = enricher.begin(folded)
+    for _ in range(24):
+        state, step = enricher.advance(state, (folded, folded, folded, folded))
+    assert np.abs(state.positions - folded).max() < 1e-3
+    shaken = [folded @ rotation((0, 1, 0), 0.2 * np.sin(0.5 * k)).T for k in range(40)]
+    state, padded, farthest = enricher.begin(shaken[0], shaken[1]), [None, *shaken, None], 0.0
+    for k in range(len(shaken) - 1):
+        state, step = enricher.advance(state, tuple(padded[k : k + 4]))
+        farthest = max(farthest, float(np.abs(state.positions - shaken[k + 1]).max()))
+        assert step.repaired == 0
+    assert 0.005 < farthest < 0.3
+
+
+def swung(amplitude: float) -> tuple[Floats, Floats]:
+    """A box that stands, and the same swinging at 3 Hz."""
+    vertices, _ = box_surface((2, 2, 2), (1.0, 1.0, 1.0))
+    still = np.repeat(vertices[None], 48, axis=0)
+    return still, still + amplitude * np.sin(2 * np.pi * 3.0 * np.arange(48) / RATE)[:, None, None] * [0.0, 0.0, 1.0]
+
+
+def test_a_swing_is_no_pop_and_one_frame_off_is() -> None:
+    still, swinging = swung(0.02)
+    assert 0.6 < motion.pops(still, swinging, 1.0, 3.0, RATE).max() < 0.7
+    quick = still + 0.02 * np.sin(2 * np.pi * 6.0 * np.arange(48) / RATE + 0.4)[:, None, None]
+    assert motion.pops(still, quick, 1.0, 3.0, RATE).max() > 1.0
+    swinging[20, 5] += [0.0, 0.0, 0.03]
+    assert motion.pops(still, swinging, 1.0, 3.0, RATE)[:, 5].max() > 1.0
+    faint = still + 0.1 * (swinging - still)
+    assert motion.pops(still, faint, 1.0, 3.0, RATE).max() == 0.0, "what is not seen does not count"
+
+
+def test_stretch_and_volume_compare_with_the_same_frame() -> None:
+    vertices, triangles = box_surface((2, 2, 2), (1.0, 1.0, 1.0))
+    inputs = np.array([vertices, 2.0 * vertices])
+    assert motion.stretch(inputs, inputs, triangles) == 1.0
+    assert motion.volumes(inputs, inputs, triangles, 1.0) == (1.0, 1.0)
+    longer = inputs * [1.0, 1.0, 1.5]
+    assert motion.stretch(inputs, longer, triangles) == pytest.approx(1.5)
+    assert motion.volumes(inputs, longer, triangles, 1.0) == pytest.approx((1.0, 1.5))
+    assert motion.volumes(inputs, longer, triangles[1:], 1.0) == (1.0, 1.0), "an open part has no volume"
