@@ -10,6 +10,7 @@ others stay; --set is handed on to the command, for a quick look:
 from __future__ import annotations
 
 import csv
+import dataclasses
 import json
 import math
 import os
@@ -18,13 +19,16 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "examples"), str(ROOT / "addon")]
+sys.path[:0] = [str(ROOT / "examples"), str(ROOT / "addon"), str(ROOT / "tests" / "core")]
 
 import assets  # noqa: E402
 import bpy  # noqa: E402
 import demo  # noqa: E402
+import motion  # noqa: E402
 import numpy as np  # noqa: E402
 import pictures  # noqa: E402
+import sinew.core.methods  # noqa: E402, F401 - what a store is of
+from sinew.core.bake.results import world  # noqa: E402
 from sinew.core.bake.store import Store  # noqa: E402
 
 OUT = ROOT / "build" / "bench-assets"
@@ -32,6 +36,9 @@ TABLES = ROOT / "build" / "bench"
 VISIBLE = 0.002  # rms of added motion on the free part, fraction of size
 TEXTS = ("model", "action", "verdict")
 IDLE = "good, but idle: the input moves too little"
+STRETCH = 1.35  # of edges, 99.9th percentile
+VOLUMES = (0.95, 1.06)  # of the closed parts
+SEEN = (0.005, 0.01)  # where the input is lively: median and largest of the free vertices' offsets, fraction of size
 FOLLOWED = 1e-4  # largest distance of a followed vertex from the input, fraction of size
 COLUMNS = {
     "model": "model",
@@ -46,6 +53,14 @@ COLUMNS = {
     "added": "added rms %",
     "added_max": "added max %",
     "free": "free vertices",
+    "stretch": "stretch p99.9",
+    "volume_min": "volume min",
+    "volume_max": "volume max",
+    "pop": "pop (limit 1)",
+    "pops": "pops",
+    "push": "push g",
+    "seen_median": "seen median %",
+    "seen_most": "seen most %",
     "inverted_fit": "inverted tets, fit",
     "inverted": "inverted tets, simulated",
     "inverted_only": "samples inverted by us",
@@ -92,10 +107,36 @@ def bake_action(model: assets.Model, action: str, options: list[str]) -> tuple[d
         "seconds": report["seconds"]["total"] / samples,
         "memory": (report["peak_memory"] or 0) / 2**20,
     }
-    broken = broken_conditions(model, report)
+    moved = measure(folder / "sinew" / report["bake"], report)
+    row |= dataclasses.asdict(moved) | {name: 100 * getattr(moved, name) for name in ("seen_median", "seen_most")}
+    broken = [*broken_conditions(model, report), *broken_motion(moved)]
     if row["drive"] < 100 * VISIBLE and len(broken) == 1 and broken[0].startswith("added"):
         return {**row, "verdict": IDLE}, file
     return {**row, "verdict": "; ".join(broken) or "good"}, file
+
+
+def measure(folder: Path, report: dict[str, Any]) -> motion.Motion:
+    with Store.open(folder.parent, folder.name) as store:
+        samples = range(store.manifest.samples)
+        inputs = np.array([world(store, index) for index in samples])
+        matrices = [store.read("matrix", index) for index in samples]
+        results = np.array([store.read_result(i) @ m[:3, :3].T + m[:3, 3] for i, m in enumerate(matrices)])
+        jiggle, rate = report["settings"]["jiggle"], store.manifest.frame_rate
+        triangles, follow = store.constant("triangles"), store.constant("follow")
+    return motion.measure(inputs, results, triangles, follow, report["size"], jiggle, rate)
+
+
+def broken_motion(moved: motion.Motion) -> list[str]:
+    broken = []
+    if not moved.stretch <= STRETCH:
+        broken.append(f"stretch {moved.stretch:.2f}")
+    if not VOLUMES[0] <= moved.volume_min <= moved.volume_max <= VOLUMES[1]:
+        broken.append(f"volume {moved.volume_min:.2f}..{moved.volume_max:.2f}")
+    if not moved.pop <= 1.0:
+        broken.append(f"{moved.pops} pops, {moved.pop:.2f} at most")
+    if moved.is_lively and not (moved.seen_median >= SEEN[0] and moved.seen_most >= SEEN[1]):
+        broken.append(f"little to see: median {moved.seen_median:.2%}, most {moved.seen_most:.2%}")
+    return broken
 
 
 def drive(folder: Path, report: dict[str, Any]) -> float:
