@@ -10,10 +10,11 @@ from typing import Any
 import fake_engine
 import numpy as np
 import pytest
-from sinew.core.bake.job import Job, Plan
+from sinew.core.bake.job import Job, Plan, RowJob
+from sinew.core.bake.run import Outcome
 from sinew.core.bake.shot import Carried, Sample
 from sinew.core.bake.spool import Spool
-from sinew.core.base.errors import BadInput, Cancelled
+from sinew.core.base.errors import BadInput, Cancelled, Error
 from test_bake import COUNT, PASSENGER, make_shot, samples, with_passenger
 
 
@@ -143,4 +144,61 @@ def test_a_frame_that_takes_long_ends_in_its_middle(tmp_path: Path, engine, monk
     job.cancel()
     assert job.wait(10.0)
     with pytest.raises(Cancelled, match="finished and kept"):
+        job.result()
+
+
+def fed_row(job: RowJob, dropped: int = -1, short: int = -1) -> RowJob:
+    """All samples of all members, but for one that is dropped and one that gets a wrong one."""
+    for sample in samples():
+        for member in range(len(job.results)):
+            if member == short and sample.index == 3:
+                job.put(Sample(3, np.ones((3, 3), np.float32), np.eye(4)), member)
+            elif member != dropped:
+                job.put(sample, member)
+            elif sample.index == 4:
+                job.drop(member, BadInput("There is no frame 5."))
+    job.end_of_samples()
+    return job
+
+
+def row_of(folder: Path, count: int = 3) -> RowJob:
+    return RowJob([Plan(make_shot(owner_setup=f"{number}")) for number in range(count)], folder / "sinew", folder)
+
+
+def test_the_setups_of_a_row_are_baked_one_after_the_other(tmp_path: Path, engine: Any) -> None:
+    engine.delay = 0.01
+    job = fed_row(row_of(tmp_path))
+    seen = []
+    while not job.wait(0.002):
+        finished = [isinstance(one, Outcome) for one in job.results]
+        assert finished == sorted(finished, reverse=True)
+        seen.append(job.progress)
+    assert [outcome.id for outcome in job.result()] == [ready[0] for ready in job.ready if ready is not None]
+    baking = [(done, total) for stage, done, total, _ in seen if stage == "Baking"]
+    assert baking == sorted(baking) and {total for _, total in baking} == {3 * COUNT}
+    assert [job.done_of(number, [COUNT] * 3) for number in range(3)] == [COUNT] * 3
+
+
+def test_a_setup_of_a_row_that_fails_or_is_dropped_leaves_the_others_alone(tmp_path: Path) -> None:
+    job = fed_row(row_of(tmp_path), dropped=0, short=1)
+    assert job.wait(20.0) and len(job.result()) == 1
+    dropped, short, good = job.results
+    assert isinstance(dropped, BadInput) and "no frame 5" in str(dropped)
+    assert isinstance(short, Error) and "number of vertices" in str(short) and isinstance(good, Outcome)
+
+
+def test_a_row_in_which_all_fail_fails(tmp_path: Path) -> None:
+    job = fed_row(row_of(tmp_path, 1), short=0)
+    assert job.wait(20.0)
+    with pytest.raises(Error, match="number of vertices"):
+        job.result()
+
+
+def test_a_cancelled_row_ends_and_keeps_what_is_finished(tmp_path: Path, engine: Any) -> None:
+    engine.delay = 0.03
+    job = fed_row(row_of(tmp_path))
+    wait_for(lambda: isinstance(job.results[0], Outcome) and job.progress[1] > COUNT + 1)
+    job.cancel()
+    assert job.wait(20.0) and isinstance(job.results[0], Outcome) and job.results[2] is None
+    with pytest.raises(Cancelled, match="kept"):
         job.result()

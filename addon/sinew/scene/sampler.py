@@ -53,6 +53,20 @@ Taken = tuple[npt.NDArray[np.float32], Floats]  # local positions, matrix to wor
 _SAME = 2e-3  # of size: a pose of a cycle, one cycle later
 
 
+class Playhead:
+    """Goes to frames; where several sample with one of these, each frame is gone to once for all."""
+
+    def __init__(self) -> None:
+        self._at: tuple[int, float] | None = None
+
+    def go(self, frame: int, subframe: float) -> None:
+        scene = bpy.context.scene
+        wanted = (frame, subframe)
+        if self._at != wanted or (scene.frame_current, scene.frame_subframe) != wanted:
+            scene.frame_set(frame, subframe=subframe)
+            self._at = wanted
+
+
 class Sampler:
     """Samples one object and those that it carries along. A context manager: inside, each shows what is below our place
     in its stack."""
@@ -72,6 +86,7 @@ class Sampler:
         self.ob = ob
         self.body = Subject(ob)
         self.passengers: list[Subject] = []
+        self.playhead = Playhead()
         self.frame_start = scene.frame_start if frame_start is None else frame_start
         self.frame_end = scene.frame_end if frame_end is None else frame_end
         self.samples = samples
@@ -139,7 +154,7 @@ class Sampler:
             frame = self.first_frame + index // self.samples
             if frame in self.missing:
                 continue
-            bpy.context.scene.frame_set(frame, subframe=(index % self.samples) / self.samples)
+            self.playhead.go(frame, (index % self.samples) / self.samples)
             when = f"frame {frame}"
             positions, matrix = self.body.now(when)
             yield index, positions, matrix, self._factor(AMOUNT), [passenger.now(when) for passenger in self.passengers]

@@ -36,6 +36,7 @@ from .reading import FOLLOW_GROUP, Reading, reading_of, register
 from .remake import ObjectRemake, is_remake_enough, why_not_remake
 from .sampling import Sampling
 from .target import Target, bake_root
+from .together import independent, leave_all, sample_together
 
 register("enrich", _ENRICH)
 
@@ -64,9 +65,11 @@ __all__ = [
     "find_passengers",
     "finish",
     "follow_group",
+    "independent",
     "is_remake_enough",
     "forget_deleted",
     "frame_range",
+    "leave_all",
     "look_at",
     "look_in_steps",
     "make_after_group",
@@ -76,6 +79,7 @@ __all__ = [
     "played",
     "playing_modifiers",
     "reading_of",
+    "sample_together",
     "register",
     "repeat_of",
     "setups",

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..core.bake import run as baking
 from ..core.bake.job import Job
+from ..core.base.errors import Error
 from ..scene import file, setup
 from .sampling import Sampling
 from .target import Target, sentences
+from .together import leave_all, sample_together
 
 _LOOK = 0.2  # seconds between two looks at the job
 
@@ -71,23 +72,30 @@ def bake_objects(
 
 def _sampled(works: Sequence[Sampling], target: Target, progress: baking.Progress | None) -> Job:
     """A job that has all its samples: what is wrong with the last frame is told here, and nothing comes of it."""
-    with contextlib.ExitStack() as stack:
+    entered: list[Sampling] = []
+    sampled: Sequence[Sampling] = ()
+    try:
         for work in works:
-            stack.enter_context(work)
+            entered.append(work.__enter__())
+        for work in works:
             for _ in work.prepare():
                 pass
         job = Job([work.plan for work in works], target.root, file.temporary_folder())
         try:
-            for number, work in enumerate(works):
-                for sample in work.samples():
-                    job.put(sample, number)
-                    _tell(progress, "Sampling", sample.index + 1, work.shot.samples, -1.0)
-                    if job.ended:
-                        job.result()
+            for done, (number, sample) in enumerate(sample_together(works), start=1):
+                if isinstance(sample, Error):
+                    raise sample
+                job.put(sample, number)
+                _tell(progress, "Sampling", done, job.total, -1.0)
+                if job.ended:
+                    job.result()
             job.end_of_samples()
+            sampled = works
         except BaseException as error:
             _stop(job, error)
             raise
+    finally:
+        leave_all(entered, sampled)
     return job
 
 

@@ -17,7 +17,7 @@ from ..core.bake.stored import Stored, open_stored
 from ..scene import setup
 from ..scene.groups import remove_group
 from ..scene.objects import find_object, named
-from ..scene.sampler import Rest, Sampler
+from ..scene.sampler import Playhead, Rest, Sampler
 from ..scene.steps import Steps
 from .marks import frame_range, marks_of
 from .passengers import add_passengers, choices_of
@@ -133,6 +133,14 @@ class Sampling:
     def plan(self) -> Plan:
         return Plan(self.shot, self.previous, self.clock)
 
+    def use(self, playhead: Playhead) -> None:
+        """Goes to frames by one that others go by, too."""
+        self._sampler.playhead = playhead
+
+    def time_of(self, index: int) -> float:
+        """The frame of a sample."""
+        return self.shot.first_frame + index / self.shot.settings.samples
+
     def samples(self) -> Iterator[Sample]:
         """The frames, each when it is asked for."""
         if self._read is None:
@@ -144,10 +152,19 @@ class Sampling:
             yield from all_samples(self._sampler, self._read.outer)
 
     def __exit__(self, *error: object) -> None:
+        self.leave()
+        if error[:1] in ((), (None,)):
+            self.conclude()
+
+    def leave(self) -> None:
+        """Puts the scene back."""
         self._sampler.__exit__()
         if self._stored is not None:
             self._stored.close()
-        if error[:1] not in ((), (None,)) or self._read is None:
+
+    def conclude(self) -> None:
+        """Keeps the setup, and says how the result is played."""
+        if self._read is None:
             return
         # From here on the artist may rename, move and edit: the setup has the pointers.
         ob, scene = self._sampler.ob, setup.current_scene()

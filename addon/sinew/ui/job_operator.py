@@ -44,7 +44,7 @@ running = _Running()
 
 
 def is_running(object_name: str = "") -> bool:
-    return running.work is not None and object_name in ("", running.work.object_name)
+    return running.work is not None and (not object_name or object_name in running.work.object_names)
 
 
 def progress() -> tuple[float, str]:
@@ -65,12 +65,12 @@ def progress() -> tuple[float, str]:
     return done / max(1, total), text
 
 
-def done_frames() -> int:
-    """Frames that the running bake has finished."""
+def done_frames(object_name: str) -> int:
+    """Frames that the running bake has finished of an object."""
     work = running.work
     if work is None or work.job is None or work.job.progress[0] not in COUNTED_STAGES:
         return 0
-    return work.frames(work.job.progress[1])
+    return work.frames(work.job.progress[1], object_name)
 
 
 class JobOperator:
@@ -153,7 +153,7 @@ class JobOperator:
         if running.work is not None:
             self.report({"ERROR"}, "A bake is running: wait for it, or cancel it.")
             return None
-        running.message, running.failed, running.object_name = "", False, context.object.name
+        running.message, running.failed, running.object_name = "", False, context.object.name if context.object else ""
         try:
             running.work = self._own = self.prepare(context)
         except Error as error:

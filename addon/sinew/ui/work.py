@@ -26,12 +26,17 @@ class Work:
         found = setup.find_by_id(self.setup_id)
         return found[1].name if found is not None else self._name
 
+    @property
+    def object_names(self) -> list[str]:
+        """Of all objects that it works on."""
+        return [self.object_name]
+
     def count(self, done: int, total: int) -> str:
         """How far it is, for the panel, of so many pieces of sampling or of the thread's work."""
         return f"{done} of {total}"
 
-    def frames(self, done: int) -> int:
-        """Frames of a bake that are there after so many pieces."""
+    def frames(self, done: int, object_name: str) -> int:
+        """Frames of the bake of an object that are there after so many pieces."""
         return 0
 
     def step(self) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..base.errors import Cancelled
+from ..base.errors import Cancelled, Error
 from . import run as baking
 from .clock import Clock
 from .shot import Sample, Shot
@@ -116,13 +116,69 @@ class Job(Working):
             for number, (plan, spool) in enumerate(zip(plans, self._spools, strict=True))
         ]
         try:
-            return baking.bake_group(members, root, progress=self._tell, watch=self._watch)
+            return self._bake_all(members, root)
         finally:
             for spool in self._spools:
                 spool.close()
 
+    def _bake_all(self, members: Sequence[baking.Member], root: Path) -> list[baking.Outcome]:
+        return baking.bake_group(members, root, progress=self._tell, watch=self._watch)
+
     def _is_ready(self, member: int, bake_id: str, folder: Path) -> None:
         self.ready[member] = (bake_id, folder)
+
+
+class RowJob(Job):
+    """Bakes setups one after the other, those of one world together, so that memory is needed for one at a time. What
+    is wrong with one does not stop the others: it stands in its place among the results."""
+
+    def __init__(self, plans: Sequence[Plan], root: Path, temporary: Path) -> None:
+        self.results: list[baking.Outcome | Error | None] = [None for _ in plans]  # as they come
+        self._before = 0  # samples of those that are over
+        super().__init__(plans, root, temporary)
+
+    def drop(self, member: int, reason: Error) -> None:
+        """No more samples will come of one, and nothing of it."""
+        self.results[member] = reason
+        self._spools[member].cancel()
+
+    def done_of(self, member: int, samples: Sequence[int]) -> int:
+        """How many samples of one are done; `samples`: of each."""
+        return min(max(self.progress[1] - sum(samples[:member]), 0), samples[member])
+
+    def _bake_all(self, members: Sequence[baking.Member], root: Path) -> list[baking.Outcome]:
+        for numbers in _rows(members):
+            try:
+                row = [members[number] for number in numbers]
+                outcomes = baking.bake_group(row, root, progress=self._tell_of_row, watch=self._watch)
+                for number, outcome in zip(numbers, outcomes, strict=True):
+                    self.results[number] = outcome
+            except (Error, KeyboardInterrupt) as error:
+                if self._cancelled.is_set():
+                    raise
+                for number in numbers:
+                    self.results[number] = self.results[number] or Error(str(error))
+            self._before += sum(members[number].shot.samples for number in numbers)
+        made = [one for one in self.results if isinstance(one, baking.Outcome)]
+        if not made:
+            raise next(one for one in self.results if isinstance(one, Error))
+        return made
+
+    def _tell_of_row(self, stage: str, done: int, total: int, left: float) -> None:
+        if stage != "Baking":
+            self._tell(stage, done, total, left)
+            return
+        others = self.total - self._before - total
+        pace = left / max(1, total - done)
+        self._tell(stage, self._before + done, self.total, left + pace * others if left >= 0 else left)
+
+
+def _rows(members: Sequence[baking.Member]) -> list[list[int]]:
+    """The numbers of those that are baked together, in order."""
+    rows: dict[str, list[int]] = {}
+    for number, member in enumerate(members):
+        rows.setdefault(member.world or f" {number}", []).append(number)
+    return list(rows.values())
 
 
 class RemakeJob(Working):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import bpy
@@ -47,7 +48,7 @@ class BakeWork(Work):
         shot = self._sampling.shot
         return state.count_frames(done, shot, shot.settings.samples)
 
-    def frames(self, done: int) -> int:
+    def frames(self, done: int, object_name: str) -> int:
         shot = self._sampling.shot
         return state.frames_of(done, shot, shot.settings.samples)
 
@@ -84,23 +85,8 @@ class BakeWork(Work):
 
     def arrive(self) -> None:
         """Plays the folder as soon as it holds all the input, and draws the current frame again when it has come."""
-        if self.job is None or self.job.ready[0] is None or self._play is None:
-            return
-        found = setup.find_by_id(self.setup_id)
-        if found is None:
-            return
-        bake_id, folder = self.job.ready[0]
-        entry, ob, scene = found
-        if entry.bake != bake_id or stack.own_modifier(ob) is None:
-            saving.remember(entry.bake)
-            self._play.show(bake_id, folder)
-            properties.refresh()
-        shot, done = self._play.shot, self.job.progress[1]
-        current = (scene.frame_current - shot.first_frame) * shot.settings.samples
-        if self._shown <= current < done:
-            for playing in setups.objects_of(ob, scene):
-                playing.update_tag()
-        self._shown = done
+        if self.job is not None and self.job.ready[0] is not None and self._play is not None:
+            self._shown = show_arrived(self._play, *self.job.ready[0], self._shown, self.job.progress[1])
 
     def finish(self, outcomes: Any) -> str:
         (outcome,) = outcomes
@@ -108,9 +94,7 @@ class BakeWork(Work):
             self._play.attach(outcome)
         properties.refresh()
         state.forget()
-        home = state.target().blend
-        if self._where.blend is None and home is not None:  # saved while it ran
-            saving.bring_home(home)
+        if brought_home(self._where):
             return "Baked: save the file once more, so that it knows where its bake lies"
         if outcome.unchanged:
             return "Nothing has changed since the last bake"
@@ -121,6 +105,33 @@ class BakeWork(Work):
 
     def discard(self) -> None:
         self._sampling.discard()
+
+
+def show_arrived(play: setups.Play, bake_id: str, folder: Path, shown: int, done: int) -> int:
+    """Plays a folder that holds all its input, and draws the current frame again if it is among the samples that have
+    come since `shown` were there. How many are, now."""
+    found = setup.find_by_id(play.setup_id)
+    if found is None:
+        return shown
+    entry, ob, scene = found
+    if entry.bake != bake_id or stack.own_modifier(ob) is None:
+        saving.remember(entry.bake)
+        play.show(bake_id, folder)
+        properties.refresh()
+    current = (scene.frame_current - play.shot.first_frame) * play.shot.settings.samples
+    if shown <= current < done:
+        for playing in setups.objects_of(ob, scene):
+            playing.update_tag()
+    return done
+
+
+def brought_home(where: setups.Target) -> bool:
+    """Whether a file that had no name was saved while its bake ran, which now lies beside it."""
+    home = state.target().blend
+    if where.blend is not None or home is None:
+        return False
+    saving.bring_home(home)
+    return True
 
 
 def _can_bake(cls: Any, context: Any) -> bool:

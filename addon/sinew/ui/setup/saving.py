@@ -4,7 +4,7 @@ does not play any more are deleted, but for the last few, so that undo still fin
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
@@ -27,12 +27,12 @@ def remember(bake_id: str) -> None:
         recent.append(bake_id)
 
 
-def bring_home(blend: Path, busy: str = "") -> bool:
-    """Moves the bakes of a file that was not saved until now beside it, but for one that is still being written to.
+def bring_home(blend: Path, busy: Collection[str] = ()) -> bool:
+    """Moves the bakes of a file that was not saved until now beside it, but for those still being written to.
     Whether there were any."""
     moved = False
     for bake_id, old, new in _homeless(blend):
-        if bake_id == busy:
+        if bake_id in busy:
             continue
         try:
             folders.move(old.parent, bake_id, new.parent, blend.name)
@@ -54,21 +54,22 @@ def _homeless(blend: Path) -> list[tuple[str, Path, Path]]:
     return [(bake_id, temporary / bake_id, home / bake_id) for bake_id in played if (temporary / bake_id).is_dir()]
 
 
-def _give_copies(blend: Path, busy: str) -> None:
+def _give_copies(blend: Path, busy: Collection[str]) -> None:
     """Save Copy: the file on the disk gets bakes of its own, and the open one, which still has no name, keeps its."""
     for bake_id, old, new in _homeless(blend):
         playback.repath(new, old)
-        if bake_id != busy:
+        if bake_id not in busy:
             try:
                 folders.copy(old.parent, bake_id, new.parent, blend.name)
             except Error as error:
                 print(f"sinew: {error}")
 
 
-def _busy() -> str:
+def _busy() -> set[str]:
+    """The ids of the bakes that are being written."""
     work = job_operator.running.work
-    ready = getattr(work.job, "ready", None) if work is not None else None
-    return ready[0] if ready else ""
+    ready = getattr(work.job, "ready", []) if work is not None else []
+    return {one[0] for one in ready if one is not None}
 
 
 def _before_save(path: Any = None, *_: object) -> None:
@@ -77,7 +78,7 @@ def _before_save(path: Any = None, *_: object) -> None:
     if not bpy.data.filepath and isinstance(path, str) and path:
         # What is written must know where its bakes will be; whether it is a copy shows only afterwards.
         for bake_id, old, new in _homeless(Path(path)):
-            if bake_id != _busy():
+            if bake_id not in _busy():
                 playback.repath(old, new)
 
 
@@ -97,7 +98,7 @@ def _after_save(path: Any = None, *_: object) -> None:
             bpy.ops.wm.save_mainfile()
         finally:
             _again = False
-    setups.finish(setups.Target(blend), {*recent, _busy()})
+    setups.finish(setups.Target(blend), {*recent, *_busy()})
 
 
 def _after_failure(path: Any = None, *_: object) -> None:

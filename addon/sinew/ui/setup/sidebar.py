@@ -10,7 +10,7 @@ import bpy
 from ... import setups
 from ...scene import compat, setup, stack
 from .. import job_operator
-from . import methods, offers, operators, parts, properties, state
+from . import bake_together, methods, offers, operators, parts, properties, state
 
 _props: Any = bpy.props  # the stubs say that its functions return nothing
 _LOOK = 0.5  # seconds between two looks at whether a bake is over
@@ -123,7 +123,10 @@ class SINEW_OT_show_all(bpy.types.Operator):
 class SINEW_OT_bake_all(bpy.types.Operator):
     bl_idname = "sinew.bake_all"
     bl_label = "Bake All"
-    bl_description = "Bake every setup that is not baked or no longer up to date, one after the other"
+    bl_description = (
+        "Bake every setup that is not baked or no longer up to date. The timeline is played once for all of them; then "
+        "they are simulated one after the other"
+    )
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
@@ -144,16 +147,16 @@ class SINEW_OT_bake_all(bpy.types.Operator):
         return {"FINISHED"}
 
     def execute(self: Any, context: Any) -> Any:
-        for name in waiting(context.scene):
-            ob = context.scene.objects[name]
-            with context.temp_override(object=ob, active_object=ob):
-                if bpy.ops.sinew.bake() != {"FINISHED"}:
-                    return {"CANCELLED"}
+        _queue[:] = waiting(context.scene)
+        while _queue:
+            if _begin_next(context, context.scene, "EXEC_DEFAULT") != {"FINISHED"}:
+                _queue.clear()
+                return {"CANCELLED"}
         return {"FINISHED"}
 
 
 _queue: list[str] = []  # names of the objects that Bake All has still to begin with
-_begun: list[str] = []  # the last one that it has begun with
+_begun: list[str] = []  # the last ones that it has begun with
 
 
 def waiting(scene: Any) -> list[str]:
@@ -162,7 +165,7 @@ def waiting(scene: Any) -> list[str]:
 
 
 def _next() -> float | None:
-    """A timer: begins the next bake when the last one is over. One that failed or was cancelled ends the row."""
+    """A timer: begins with the next ones when the last are over. One that failed or was cancelled ends the row."""
     if job_operator.is_running():
         return _LOOK
     window = bpy.context.window_manager.windows[0]
@@ -172,18 +175,32 @@ def _next() -> float | None:
     if left_over:
         _queue.clear()
     while _queue:
-        ob = scene.objects.get(_queue.pop(0))
-        if ob is None or setup.find_of(ob, scene) is None:
-            continue
-        with bpy.context.temp_override(window=window, scene=scene, object=ob, active_object=ob):
-            if bpy.ops.sinew.bake.poll():
-                _begun.append(ob.name)
-                bpy.ops.sinew.bake("INVOKE_DEFAULT")
+        with bpy.context.temp_override(window=window, scene=scene):
+            if _begin_next(bpy.context, scene, "INVOKE_DEFAULT"):
                 return _LOOK
     return None
 
 
-CLASSES = (SINEW_OT_select, SINEW_OT_show_all, SINEW_OT_bake_all, SINEW_PT_sidebar)
+def _begin_next(context: Any, scene: Any, how: str) -> Any:
+    """Begins with those of the queue that can be sampled together; nothing where none of them can be baked."""
+    _queue[:] = [name for name in _queue if setup.find_of(scene.objects.get(name), scene) is not None]
+    shown = [name for name in _queue if setups.is_remake_enough(scene.objects[name], scene, state.target())]
+    now = shown[:1] or setups.independent(_queue, scene)
+    _queue[:] = [name for name in _queue if name not in now]
+    _begun[:] = now
+    if len(now) > 1:
+        bake_together.names[:] = now
+        return bpy.ops.sinew.bake_together(how)
+    for name in now:
+        ob = scene.objects[name]
+        with context.temp_override(object=ob, active_object=ob):
+            if bpy.ops.sinew.bake.poll():
+                return bpy.ops.sinew.bake(how)
+    return None
+
+
+_TOGETHER = bake_together.SINEW_OT_bake_together
+CLASSES = (SINEW_OT_select, SINEW_OT_show_all, _TOGETHER, SINEW_OT_bake_all, SINEW_PT_sidebar)
 
 
 def register() -> None:

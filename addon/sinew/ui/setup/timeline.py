@@ -51,7 +51,7 @@ def span_of(ob: Any, scene: Any) -> Span | None:
         return None
     start, end = manifest.frame_start, manifest.frame_end
     if not manifest.complete and job_operator.is_running(ob.name):
-        return Span(start, start + job_operator.done_frames(), end, True)
+        return Span(start, start + job_operator.done_frames(ob.name), end, True)
     kind = state.of(item).kind
     done = end + 1 if manifest.complete else start + state.done_frames(root / entry.bake, manifest)
     return None if kind == state.LOST else Span(start, done, end, kind != state.STALE)
