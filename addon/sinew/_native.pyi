@@ -89,7 +89,7 @@ class Fit:
 class Simulation:
     """What can be advanced, alone or in an ensemble."""
 
-    def advance(self, *move: Any) -> tuple[int, int, int, int, int]: ...
+    def advance(self, *move: Any) -> tuple[int, int, int, int, int, int]: ...
 
 class Ensemble:
     """Several simulations as bodies of one world."""
@@ -98,7 +98,7 @@ class Ensemble:
     def __new__(cls, simulations: list[Any]) -> Ensemble: ...
     def advance(
         self, moves: list[tuple[Any, ...]], monitor: Monitor | None = None, /
-    ) -> list[tuple[int, int, int, int, int]]: ...
+    ) -> list[tuple[int, int, int, int, int, int]]: ...
 
 class Enrich(Simulation):
     """The constrained simulation of a fitted cage."""
@@ -124,7 +124,7 @@ class Enrich(Simulation):
         inner: Floats | Monitor | None = None,
         monitor: Monitor | None = None,
         /,
-    ) -> tuple[int, int, int, int, int]: ...
+    ) -> tuple[int, int, int, int, int, int]: ...
     def settle(
         self,
         pose: Floats,

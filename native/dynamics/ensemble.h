@@ -25,7 +25,8 @@ SnStatus sn_ensemble_create(SnContext *context, size_t count, const SnMember *me
 void sn_ensemble_destroy(SnEnsemble *ensemble);
 int sn_ensemble_substeps(const SnEnsemble *ensemble);
 
-/* Advances the members' states by one interval. It starts with a fresh factor, so that each is a checkpoint. */
+/* Advances the members' states by one interval. It starts with a fresh factor, so that each is a checkpoint. On failure, a cancelled one
+   too, states are to be thrown away. */
 SnStatus sn_ensemble_advance(SnContext *context, SnEnsemble *ensemble, SnState *states, SnStepReport *report);
 
 #endif

@@ -60,8 +60,9 @@ struct SnFactor {
     const SnConstraints *constraints; /* or null */
     double *row_work;          /* values of their rows */
     const SnSprings *springs;  /* or null */
-    SnRows rows;               /* of both, over the unknowns */
-    SnResponse response;       /* of the factor to them */
+    SnRows rows;               /* of both, over the unknowns, or of the exact ones */
+    SnResponse response;       /* of the factor to them, ... */
+    int answers_springs;       /* ... springs too, where all are few enough */
     int refresh_cost;          /* as many rounds as a fresh factor costs */
     int charge;                /* rounds that a fresh factor would have spared since it was made */
     /* Of the minimisation in hand: */
@@ -131,7 +132,10 @@ SnStatus sn_factor_constrain(SnContext *context, SnFactor *factor, const SnConst
     SN_TRY_NEW(context, factor->row_work, constraints->size, double);
     factor->rows.is_alike = (exact->is_alike || exact->count == 0) && (soft->is_alike || soft->count == 0);
     SN_TRY(sn_rows_append(context, exact, 0, &factor->rows));
-    SN_TRY(sn_rows_append(context, soft, 0, &factor->rows));
+    if (sn_rows_size(exact) + sn_rows_size(soft) <= SN_RESPONSE_MOST) {
+        SN_TRY(sn_rows_append(context, soft, 0, &factor->rows));
+        factor->answers_springs = 1;
+    }
     SN_TRY(sn_response_init(context, &factor->rows, factor->assembly->unknown_count, &factor->response));
 cleanup:
     return status;
@@ -147,7 +151,7 @@ void sn_factor_begin(SnFactor *factor, const double *positions, int exactly)
     factor->round = 0;
     factor->is_fresh = factor->is_own = 0;
     factor->wants_exact = exactly;
-    factor->wants_response = exactly || factor->springs != NULL; /* no projection stands in for springs */
+    factor->wants_response = exactly || (factor->springs != NULL && factor->answers_springs); /* no projection stands in for springs */
     factor->is_stale = exactly || !factor->is_made || factor->charge > factor->refresh_cost;
     if (!factor->is_stale) {
         sn_rotations_between(factor->assembly, factor->positions, positions, factor->rotations);
@@ -174,7 +178,7 @@ SnStatus sn_factor_refresh(SnContext *context, SnFactor *factor, const double *p
 {
     SnStatus status = SN_OK;
     factor->is_made = 0;
-    if (factor->springs != NULL && factor->response.size == 0) { /* too many for a response: stiffer than they are, and secants learn the rest */
+    if (factor->springs != NULL && !factor->answers_springs) { /* stiffer than they are, and secants learn the rest */
         sn_springs_majorise(factor->springs, &factor->assembly->pattern, factor->values);
     }
     factor->wants_exact |= factor->is_own && factor->charge > HOPELESS;

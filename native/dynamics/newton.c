@@ -5,7 +5,7 @@
      the step was | because                                         | the minimisation
      -------------+-------------------------------------------------+---------------------------------------------------------------
      full         | E fell as foretold                              | has arrived where moves die out, or gain too little
-     capped       | a term lets it go so far and no farther         | goes on: it cannot have arrived
+     capped       | a term lets it go so far and no farther         | goes on; has arrived where it gains too little
      shortened    | E rose on the way                               | goes on; has arrived where it gains too little
      refused      | no length of it lowers E, as far as E has digits| goes on with a fresh factor; after a fresh and exact one it ends,
                   |                                                 | arrived if what was promised is lost in rounding or too short

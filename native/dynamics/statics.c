@@ -2,33 +2,62 @@
 
 #include "base/memory.h"
 #include "dynamics/modes.h"
+#include "math/mat3.h"
 #include "mesh/union_find.h"
 
 #include <string.h>
 
+#define GRIP 1e-6   /* how evenly rows must feel a part, for it to be held by them in all three directions */
 #define ANCHOR 1e-6 /* of its stiffness at rest: what keeps a loose vertex from drifting by rounding, too weak to strain anything */
 
-/* Marks in `held` (vertices, at the root of each part that stencils join) parts with a fixed, driven or constrained vertex. */
-static void find_held(const SnWorld *world, const SnStage *stage, int32_t *parents, unsigned char *held)
+/* Parts that stencils join, and what says where each of them is; what is of a part stands at its root. */
+typedef struct Parts {
+    int32_t *parents;    /* vertices */
+    unsigned char *held; /* vertices */
+    double *sums;        /* vertices x 4: force and mass */
+    double *grips;       /* vertices x 9: sum of g gᵀ, g the way in which rows feel it move as a whole */
+} Parts;
+
+/* Adds what a row feels of each part that moves as a whole. */
+static void add_grips(const SnRows *rows, Parts *parts)
 {
-    const SnRows *holding[2] = {&world->constraints.rows, &world->springs.rows};
-    sn_union_find_init(world->vertex_count, parents);
+    for (size_t r = 0; r < rows->count; r++) {
+        double felt[3] = {0};
+        int32_t root = -1;
+        for (int32_t k = rows->start[r]; k < rows->start[r + 1]; k++) {
+            root = sn_union_find_root(parts->parents, rows->points[k]); /* a row's points are one body's, and mostly one part's */
+            for (size_t a = 0; a < 3; a++) {
+                felt[a] += rows->is_alike ? rows->weights[k] : rows->weights[3 * (size_t)k + a];
+            }
+        }
+        for (size_t k = 0; k < 9 && root >= 0 && rows->stiffness[r] > 0.0; k++) {
+            double both = rows->is_alike ? (k / 3 == k % 3 ? felt[0] * felt[0] : 0.0) : felt[k / 3] * felt[k % 3];
+            parts->grips[9 * (size_t)root + k] += both;
+        }
+    }
+}
+
+/* A part is held by a fixed or driven vertex, or by rows that feel it whichever way it goes. */
+static void find_held(const SnWorld *world, const SnStage *stage, Parts *parts)
+{
+    sn_union_find_init(world->vertex_count, parts->parents);
     for (size_t t = 0; t < world->term_count; t++) {
         const SnStencils *stencils = &world->terms[t].stencils;
         size_t corners = (size_t)stencils->corners;
+        int32_t first = (int32_t)stencils->first;
         for (size_t k = 0; k < stencils->count * corners; k++) {
-            int32_t first = (int32_t)stencils->first;
-            sn_union_find_join(parents, first + stencils->vertices[k - k % corners], first + stencils->vertices[k]);
+            sn_union_find_join(parts->parents, first + stencils->vertices[k - k % corners], first + stencils->vertices[k]);
         }
+    }
+    add_grips(&world->constraints.rows, parts);
+    add_grips(&world->springs.rows, parts);
+    for (size_t v = 0; v < world->vertex_count; v++) {
+        const double *grip = parts->grips + 9 * v;
+        double trace = grip[0] + grip[4] + grip[8];
+        parts->held[v] = sn_mat3_determinant(grip) > GRIP * trace * trace * trace;
     }
     for (size_t v = 0; v < world->vertex_count; v++) {
-        held[sn_union_find_root(parents, (int32_t)v)] |= world->fixed[v] || stage->drive[v] > 0.0;
-    }
-    for (int r = 0; r < 2; r++) {
-        const SnRows *rows = holding[r];
-        for (size_t k = 0; k < (rows->count > 0 ? (size_t)rows->start[rows->count] : 0); k++) {
-            held[sn_union_find_root(parents, rows->points[k])] = 1;
-        }
+        parts->held[sn_union_find_root(parts->parents, (int32_t)v)] |= world->fixed[v] || stage->drive[v] > 0.0;
     }
 }
 
@@ -38,47 +67,48 @@ static SnStatus keep_in_place(SnContext *context, const SnWorld *world, const Sn
 {
     SnStatus status = SN_OK;
     const SnAssembly *assembly = &world->assembly;
-    int32_t *parents = NULL;
-    unsigned char *held = NULL;
-    double *sums = NULL; /* vertices x 4: force and mass of a part, at its root */
+    Parts parts = {0};
     double *stiffness = NULL;
-    SN_TRY_NEW(context, parents, world->vertex_count, int32_t);
-    SN_TRY_NEW(context, held, world->vertex_count, unsigned char);
-    SN_TRY_NEW(context, sums, 4 * world->vertex_count, double);
-    find_held(world, stage, parents, held);
+    SN_TRY_NEW(context, parts.parents, world->vertex_count, int32_t);
+    SN_TRY_NEW(context, parts.held, world->vertex_count, unsigned char);
+    SN_TRY_NEW(context, parts.sums, 4 * world->vertex_count, double);
+    SN_TRY_NEW(context, parts.grips, 9 * world->vertex_count, double);
+    find_held(world, stage, &parts);
     for (size_t v = 0; v < world->vertex_count; v++) {
-        double *sum = sums + 4 * (size_t)sn_union_find_root(parents, (int32_t)v);
+        double *sum = parts.sums + 4 * (size_t)sn_union_find_root(parts.parents, (int32_t)v);
         sum[3] += world->mass[v];
         for (size_t a = 0; a < 3; a++) {
             sum[a] += stage->loads[3 * v + a];
         }
     }
     for (size_t v = 0; v < world->vertex_count; v++) {
-        size_t root = (size_t)sn_union_find_root(parents, (int32_t)v);
-        for (size_t a = 0; a < 3 && !held[root] && sums[4 * root + 3] > 0.0; a++) {
-            stage->loads[3 * v + a] -= world->mass[v] / sums[4 * root + 3] * sums[4 * root + a];
+        size_t root = (size_t)sn_union_find_root(parts.parents, (int32_t)v);
+        const double *sum = parts.sums + 4 * root;
+        for (size_t a = 0; a < 3 && !parts.held[root] && sum[3] > 0.0; a++) {
+            stage->loads[3 * v + a] -= world->mass[v] / sum[3] * sum[a];
         }
     }
     SN_TRY_NEW(context, stiffness, assembly->pattern.value_count, double);
     SN_TRY(sn_modes_stiffness(context, world, positions, NULL, stiffness));
     for (size_t k = 0; k < assembly->unknown_count; k++) {
         size_t v = (size_t)assembly->vertex[k];
-        if (!held[sn_union_find_root(parents, (int32_t)v)]) {
+        if (!parts.held[sn_union_find_root(parts.parents, (int32_t)v)]) {
             stage->drive[v] = ANCHOR * stiffness[assembly->pattern.value_start[3 * k]];
             memcpy(stage->pose + 3 * v, positions + 3 * v, 3 * sizeof *positions);
         }
     }
 cleanup:
     sn_release(stiffness);
-    sn_release(parents);
-    sn_release(held);
-    sn_release(sums);
+    sn_release(parts.parents);
+    sn_release(parts.held);
+    sn_release(parts.sums);
+    sn_release(parts.grips);
     return status;
 }
 
 /* The stage's own arrays; its positions are moved. */
 static SnStatus solve_stage(SnContext *context, const SnWorld *world, const SnStage *stage, const SnStaticsSettings *settings,
-                            double *positions, SnNewtonReport *report)
+                            const double *inner, double *positions, SnNewtonReport *report)
 {
     SnStatus status = SN_OK;
     SnNewton *newton = NULL;
@@ -92,8 +122,10 @@ static SnStatus solve_stage(SnContext *context, const SnWorld *world, const SnSt
     }
     sn_constraints_impose(&world->constraints, stage->row_targets, work, positions);
     SN_TRY(keep_in_place(context, world, stage, positions));
-    for (size_t t = 0; t < world->term_count; t++) {
-        inputs[t].data = stage->inputs[t];
+    for (size_t t = 0, place = 0; t < world->term_count; t++) {
+        size_t size = (size_t)world->terms[t].kind->inner_size * world->terms[t].stencils.count;
+        inputs[t] = (SnTermInput){.data = stage->inputs[t], .inner = inner != NULL && size > 0 ? inner + place : NULL};
+        place += size;
     }
     SnObjective objective = {
         .inputs = inputs,
@@ -141,7 +173,7 @@ static void stage_clear(SnStage *stage)
 }
 
 SnStatus sn_statics_settle(SnContext *context, const SnWorld *world, const SnDriver *drivers, double fraction,
-                           const SnStaticsSettings *settings, double *positions, SnNewtonReport *report)
+                           const SnStaticsSettings *settings, const double *inner, double *positions, SnNewtonReport *report)
 {
     SnStatus status = SN_OK;
     SnStage stage;
@@ -149,7 +181,7 @@ SnStatus sn_statics_settle(SnContext *context, const SnWorld *world, const SnDri
     for (size_t b = 0; b < world->body_count; b++) {
         SN_TRY(drivers[b].prepare(context, drivers[b].self, world, world->bodies + b, fraction, &stage));
     }
-    SN_TRY(solve_stage(context, world, &stage, settings, positions, report));
+    SN_TRY(solve_stage(context, world, &stage, settings, inner, positions, report));
 cleanup:
     stage_clear(&stage);
     return status;
@@ -165,7 +197,7 @@ SnStatus sn_statics_solve(SnContext *context, const SnWorld *world, const double
     memcpy(stage.loads, loads, 3 * world->vertex_count * sizeof *loads);
     sn_rows_apply(&world->constraints.rows, positions, stage.row_targets);
     sn_rows_apply(&world->springs.rows, positions, stage.spring_targets);
-    SN_TRY(solve_stage(context, world, &stage, settings, positions, report));
+    SN_TRY(solve_stage(context, world, &stage, settings, NULL, positions, report));
 cleanup:
     stage_clear(&stage);
     return status;

@@ -12,9 +12,10 @@ typedef struct SnStaticsSettings {
 
 /* Where the world comes to rest with its input at `fraction`, as its drivers (one a body) have it there: moves `positions` (vertices x 3)
    to the minimum of elastic and driving energy minus the work of loads that Newton finds from there. Fixed vertices go to the pose, and
-   rows take their targets. What nothing holds does not fall: loads act on it only as far as they strain it. Adds to `report`. */
+   rows take their targets. What nothing holds does not fall: loads act on it only as far as they strain it. `inner`: what its terms carry
+   (SnState); null: as built. Adds to `report`. */
 SnStatus sn_statics_settle(SnContext *context, const SnWorld *world, const SnDriver *drivers, double fraction,
-                           const SnStaticsSettings *settings, double *positions, SnNewtonReport *report);
+                           const SnStaticsSettings *settings, const double *inner, double *positions, SnNewtonReport *report);
 
 /* The same for loads (vertices x 3, N) alone, with elements as built and fixed vertices where they are. */
 SnStatus sn_statics_solve(SnContext *context, const SnWorld *world, const double *loads, const SnStaticsSettings *settings,

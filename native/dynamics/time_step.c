@@ -88,6 +88,7 @@ static size_t list_arrays(SnStepper *s, Array arrays[ARRAYS_MOST])
                     {&s->kept_velocities, world->body_count > 1 ? n : 0},
                     {&s->acceleration, n},
                     {&s->expected, n}};
+    _Static_assert(sizeof list / sizeof *list <= ARRAYS_MOST, "there is room for all");
     memcpy(arrays, list, sizeof list);
     return sizeof list / sizeof *list;
 }

@@ -127,38 +127,70 @@ void sn_world_damp(SnWorld *world, double drag, double damping)
     }
 }
 
-/* How many rows from `first` on hold vertices of a body. */
-static size_t count_rows(const SnRows *rows, size_t first, const SnBody *body)
+/* The body that has a vertex. */
+static size_t find_body(const SnWorld *world, int32_t vertex)
 {
-    size_t row = first, end = body->first_vertex + body->vertex_count;
-    while (row < rows->count && (size_t)rows->points[rows->start[row]] < end) {
-        row++;
+    size_t b = 0;
+    while (b + 1 < world->body_count && (size_t)vertex >= world->bodies[b + 1].first_vertex) {
+        b++;
     }
-    return row - first;
+    return b;
+}
+
+/* Finds which rows are whose: `first` and `count` (bodies). */
+static SnStatus divide_rows(SnContext *context, const SnWorld *world, const SnRows *rows, size_t *first, size_t *count)
+{
+    size_t body = 0;
+    for (size_t r = 0; r < rows->count; r++) {
+        size_t own = rows->start[r] < rows->start[r + 1] ? find_body(world, rows->points[rows->start[r]]) : world->body_count;
+        for (int32_t k = rows->start[r]; k < rows->start[r + 1]; k++) {
+            own = find_body(world, rows->points[k]) == own ? own : world->body_count;
+        }
+        if (own == world->body_count || own < body) {
+            return sn_context_fail(context, SN_BAD_INPUT, "Row %zu holds no vertex, or those of several bodies, or comes after rows of a later one.",
+                                   r);
+        }
+        body = own;
+        count[body]++;
+    }
+    for (size_t b = 1; b < world->body_count; b++) {
+        first[b] = first[b - 1] + count[b - 1];
+    }
+    return SN_OK;
+}
+
+/* Takes rows as exact ones or as springs. */
+static SnStatus take_rows(SnContext *context, SnRows *rows, int is_exact, SnWorld *world)
+{
+    SnStatus status = SN_OK;
+    size_t *first = NULL, *count = NULL;
+    SN_TRY_NEW(context, first, world->body_count, size_t);
+    SN_TRY_NEW(context, count, world->body_count, size_t);
+    SN_TRY(divide_rows(context, world, rows, first, count));
+    if (is_exact) {
+        SN_TRY(sn_constraints_init(context, &world->assembly, world->mass, rows, &world->constraints));
+    } else {
+        SN_TRY(sn_springs_init(context, &world->assembly, rows, &world->springs));
+    }
+    for (size_t b = 0; b < world->body_count; b++) {
+        SnBody *body = world->bodies + b;
+        *(is_exact ? &body->first_row : &body->first_spring) = first[b];
+        *(is_exact ? &body->row_count : &body->spring_count) = count[b];
+    }
+cleanup:
+    sn_release(first);
+    sn_release(count);
+    return status;
 }
 
 SnStatus sn_world_constrain(SnContext *context, SnRows *rows, SnWorld *world)
 {
-    SnStatus status = SN_OK;
-    SN_TRY(sn_constraints_init(context, &world->assembly, world->mass, rows, &world->constraints));
-    for (size_t b = 0, row = 0; b < world->body_count; row += world->bodies[b++].row_count) {
-        world->bodies[b].first_row = row;
-        world->bodies[b].row_count = count_rows(&world->constraints.rows, row, world->bodies + b);
-    }
-cleanup:
-    return status;
+    return take_rows(context, rows, 1, world);
 }
 
 SnStatus sn_world_spring(SnContext *context, SnRows *rows, SnWorld *world)
 {
-    SnStatus status = SN_OK;
-    SN_TRY(sn_springs_init(context, &world->assembly, rows, &world->springs));
-    for (size_t b = 0, row = 0; b < world->body_count; row += world->bodies[b++].spring_count) {
-        world->bodies[b].first_spring = row;
-        world->bodies[b].spring_count = count_rows(&world->springs.rows, row, world->bodies + b);
-    }
-cleanup:
-    return status;
+    return take_rows(context, rows, 0, world);
 }
 
 /* Vertices, terms and bodies of the members, as those of one world. */

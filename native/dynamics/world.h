@@ -65,8 +65,8 @@ SnStatus sn_world_join(SnContext *context, size_t count, const SnWorld *const *m
 /* The same drag (1/s) and damping (s) everywhere. */
 void sn_world_damp(SnWorld *world, double drag, double damping);
 
-/* Takes exact rows, or springs (both over vertices), emptying `rows`. Each holds vertices of one body; those of a body come before those
-   of the next. */
+/* Takes exact rows, or springs (both over vertices), emptying `rows`. Each holds vertices of one body, at least one; those of a body come
+   before those of the next. Others are bad input, and stay with the caller. */
 SnStatus sn_world_constrain(SnContext *context, SnRows *rows, SnWorld *world);
 SnStatus sn_world_spring(SnContext *context, SnRows *rows, SnWorld *world);
 

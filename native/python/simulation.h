@@ -40,7 +40,7 @@ typedef struct SnSimulation {
 int sn_simulation_type_add(PyObject *module);
 PyObject *sn_simulation_type(void); /* borrowed */
 
-/* advance(*move, monitor=None): one interval of a simulation alone, in place. Its numbers. */
+/* advance(*move[, monitor]): one interval of a simulation alone, in place. Its numbers. */
 PyObject *sn_simulation_advance(PyObject *self, PyObject *arguments);
 
 #endif

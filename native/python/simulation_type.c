@@ -37,10 +37,10 @@ static SnStatus advance(SnContext *context, SnEnsemble *ensemble, size_t count, 
     return status;
 }
 
-static PyObject *numbers_of(const SnMove *move, const SnStepReport *report)
+static PyObject *numbers_of(const SnEnsemble *ensemble, const SnMove *move, const SnStepReport *report)
 {
-    return Py_BuildValue("iiinn", report->rounds, report->unconverged, report->fallbacks, (Py_ssize_t)move->inverted,
-                         (Py_ssize_t)move->repaired);
+    return Py_BuildValue("iiiinn", report->rounds, report->unconverged, report->fallbacks, sn_ensemble_substeps(ensemble),
+                         (Py_ssize_t)move->inverted, (Py_ssize_t)move->repaired);
 }
 
 /* The monitor at the end of a tuple of arguments that may hold one, and the tuple without it (new). */
@@ -68,7 +68,7 @@ PyObject *sn_simulation_advance(PyObject *self, PyObject *arguments)
     }
     SnStatus status = advance(context, ((SnSimulation *)self)->alone, 1, &self, &move, &state, &report);
     sn_arrays_close(move.array_count, move.arrays);
-    return sn_errors_check(status, context) < 0 ? NULL : numbers_of(&move, &report);
+    return sn_errors_check(status, context) < 0 ? NULL : numbers_of(((SnSimulation *)self)->alone, &move, &report);
 }
 
 typedef struct Ensemble {
@@ -127,10 +127,14 @@ static PyObject *ensemble_new(PyTypeObject *type, PyObject *arguments, PyObject 
     }
     Py_ssize_t count = PyList_Check(list) ? PyList_Size(list) : 0;
     for (Py_ssize_t k = 0; k < count; k++) {
-        count = PyObject_TypeCheck(PyList_GetItem(list, k), (PyTypeObject *)simulation_type) ? count : 0;
+        PyObject *simulation = PyList_GetItem(list, k);
+        for (Py_ssize_t before = 0; before < k; before++) {
+            count = PyList_GetItem(list, before) == simulation ? 0 : count;
+        }
+        count = PyObject_TypeCheck(simulation, (PyTypeObject *)simulation_type) ? count : 0;
     }
     if (count == 0) {
-        PyErr_SetString(PyExc_TypeError, "an ensemble is made of a list of simulations");
+        PyErr_SetString(PyExc_TypeError, "an ensemble is made of a list of simulations, each of them once");
         return NULL;
     }
     Ensemble *self = (Ensemble *)sn_type_new(type);
@@ -144,7 +148,7 @@ static PyObject *all_numbers(const Ensemble *self, const SnStepReport *report)
 {
     PyObject *result = PyList_New((Py_ssize_t)self->count);
     for (size_t k = 0; k < self->count && result != NULL; k++) {
-        PyObject *numbers = numbers_of(self->moves + k, report);
+        PyObject *numbers = numbers_of(self->ensemble, self->moves + k, report);
         if (numbers == NULL || PyList_SetItem(result, (Py_ssize_t)k, numbers) < 0) {
             Py_CLEAR(result);
         }
@@ -170,6 +174,10 @@ static PyObject *ensemble_advance(PyObject *object, PyObject *arguments)
     while (opened < self->count) {
         self->moves[opened] = (SnMove){0};
         PyObject *move = PyList_GetItem(list, (Py_ssize_t)opened), *simulation = self->simulations[opened];
+        if (!PyTuple_Check(move)) {
+            PyErr_SetString(PyExc_TypeError, "a move is a tuple of arguments");
+            break;
+        }
         if (kind_of(simulation)->open(simulation, move, self->moves + opened) < 0) {
             break;
         }
@@ -223,7 +231,7 @@ int sn_simulation_type_add(PyObject *module)
 {
     static PyMethodDef methods[] = {
         {"advance", sn_simulation_advance, METH_VARARGS,
-         "advance(*move, monitor=None) -> (rounds, unconverged, fallbacks, inverted, repaired): one interval, in place."},
+         "advance(*move[, monitor]) -> (rounds, unconverged, fallbacks, substeps, inverted, repaired): one interval, in place."},
         {NULL, NULL, 0, NULL},
     };
     static PyType_Slot slots[] = {

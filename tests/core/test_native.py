@@ -135,6 +135,25 @@ def test_every_long_call_can_be_cancelled_and_called_again(name: str) -> None:
     assert stage and total > 0
 
 
+def test_an_ensemble_takes_simulations_each_once_and_moves_that_are_tuples() -> None:
+    still = enricher().cage.vertices
+    both = [enrich({"substeps": 2}, {}), enrich({"substeps": 5}, {})]
+    for wrong in ([], [both[0], both[0]], [both[0], None], tuple(both)):
+        with pytest.raises(TypeError, match="list of simulations"):
+            module.Ensemble(wrong)
+    ensemble = module.Ensemble(both)
+    assert ensemble.substeps == 5
+    move = (None, still, still, None, still.copy(), np.zeros_like(still))
+    with pytest.raises(TypeError, match="as many moves"):
+        ensemble.advance([move])
+    with pytest.raises(TypeError, match="tuple"):
+        ensemble.advance([move, list(move)])
+    with pytest.raises(BadInput):
+        ensemble.advance([move, (None, still[:3], still, None, still.copy(), np.zeros_like(still))])
+    other = (None, still, still, None, still.copy(), np.zeros_like(still))
+    assert [numbers[3] for numbers in ensemble.advance([move, other])] == [5, 5]
+
+
 def test_a_call_is_cancelled_from_another_thread_while_it_works() -> None:
     made, monitor = enricher(), Monitor()
     still = made.cage.vertices

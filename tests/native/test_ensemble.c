@@ -208,10 +208,35 @@ static void members_that_do_not_fit_together_are_told(void)
     troupe_clear(&troupe);
 }
 
+/* Every allocation of joining, making and advancing fails once: that is told, and nothing leaks (under the sanitizer). */
+static void every_failing_allocation_is_answered(void)
+{
+    SnContext context;
+    sn_context_init(&context);
+    Troupe troupe;
+    troupe_init(&context, &troupe);
+    long needed = 1;
+    for (long n = 0; n < needed; n++) {
+        SnEnsemble *ensemble = NULL;
+        SnStepReport report = {0};
+        SnContext failing;
+        sn_context_init(&failing);
+        failing.allocations_until_failure = n == 0 ? 1000000 : n - 1;
+        SnStatus status = sn_ensemble_create(&failing, MEMBERS, troupe.members, &ensemble);
+        status = status == SN_OK ? sn_ensemble_advance(&failing, ensemble, troupe.states, &report) : status;
+        needed = n == 0 ? 1000000 - failing.allocations_until_failure : needed;
+        CHECK(n == 0 ? status == SN_OK : status == SN_OUT_OF_MEMORY);
+        sn_ensemble_destroy(ensemble);
+    }
+    CHECK(needed > 50);
+    troupe_clear(&troupe);
+}
+
 int main(void)
 {
     together_each_does_what_it_does_alone();
     an_ensemble_has_the_same_bits_on_any_number_of_threads_and_after_a_checkpoint();
     members_that_do_not_fit_together_are_told();
+    every_failing_allocation_is_answered();
     return CHECK_RESULT();
 }

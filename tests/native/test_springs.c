@@ -138,7 +138,7 @@ static void the_minimum_is_one_also_with_more_springs_than_a_response_takes(size
     double least = sn_newton_value(newton, &objective, x), h = 1e-6;
     CHECK(least < before && scene_distance(x, start, scene.n) > 1e-3);
     double largest = 0.0, scale = 0.0;
-    for (size_t k = 0; k < scene.world.assembly.unknown_count - 1; k += 3) { /* the last one is held across a plane */
+    for (size_t k = 0; k < scene.world.assembly.unknown_count - 1; k++) { /* the last one is held across a plane */
         size_t at = 3 * (size_t)scene.world.assembly.vertex[k] + k % 3;
         double here = x[at];
         x[at] = here + h;
@@ -179,7 +179,7 @@ static void springs_that_hold_a_body_carry_its_weight(void)
     double *x = scene_copy(&context, scene.mesh.positions, scene.n), pull[9];
     double *targets = SN_NEW(&context, 9, double);
     sn_rows_apply(&scene.world.springs.rows, x, targets);
-    CHECK(sn_statics_settle(&context, &scene.world, &driver, 0.0, &settings, x, &report) == SN_OK && report.converged);
+    CHECK(sn_statics_settle(&context, &scene.world, &driver, 0.0, &settings, NULL, x, &report) == SN_OK && report.converged);
     (void)sn_springs_pull(&scene.world.springs, targets, x, pull);
     for (size_t k = 0; k < 9; k++) {
         carried[k % 3] += pull[k];
@@ -219,6 +219,53 @@ static void springs_have_the_same_bits_on_any_number_of_threads(void)
     sn_release(first);
 }
 
+/* What springs feel in one direction only, or not at all, does not fall in the others. */
+static void what_springs_hold_in_one_direction_stays_in_the_others(double stiffness)
+{
+    SnContext context;
+    sn_context_init(&context);
+    Scene scene = scene_bar(&context, 5, 0, 5e4, &sn_energy_neo_hookean);
+    SnRows rows = {.is_alike = 0};
+    int32_t point = 3;
+    CHECK(sn_rows_add(&context, &rows, 1, &point, (const double[]){0.0, 1.0, 0.0}, stiffness) == SN_OK);
+    CHECK(sn_world_spring(&context, &rows, &scene.world) == SN_OK);
+    SnStaticsSettings settings = {.max_rounds = 100, .step_tolerance = 1e-10};
+    SnNewtonReport report = {0};
+    double *x = scene_copy(&context, scene.mesh.positions, scene.n), *loads = SN_NEW(&context, scene.n, double);
+    sn_statics_weight(&scene.world, (const double[]){0.0, 0.0, -9.81}, loads);
+    CHECK(sn_statics_solve(&context, &scene.world, loads, &settings, x, &report) == SN_OK && report.converged);
+    CHECK(scene_distance(x, scene.mesh.positions, scene.n) < 1e-6);
+    sn_release(x);
+    sn_release(loads);
+    scene_clear(&scene);
+}
+
+/* Rows that hold nothing, or several bodies, are told before anything is taken. */
+static void rows_that_belong_to_no_body_are_told(void)
+{
+    SnContext context;
+    sn_context_init(&context);
+    Scene left = scene_bar(&context, 3, 1, 2e4, &sn_energy_neo_hookean), right = scene_bar(&context, 3, 1, 2e4, &sn_energy_neo_hookean);
+    const SnWorld *both[2] = {&left.world, &right.world};
+    SnWorld joined;
+    CHECK(sn_world_join(&context, 2, both, &joined) == SN_OK && joined.body_count == 2);
+    int32_t last = (int32_t)left.mesh.vertex_count, across[2] = {last - 1, last};
+    const double weights[2] = {1.0, -1.0};
+    for (int wrong = 0; wrong < 3; wrong++) {
+        SnRows rows = {.is_alike = 1};
+        if (wrong == 2) { /* of the second body, then of the first */
+            CHECK(sn_rows_add(&context, &rows, 1, across + 1, weights, 10.0) == SN_OK);
+        }
+        CHECK(sn_rows_add(&context, &rows, wrong == 0 ? 0 : wrong == 1 ? 2 : 1, across, weights, wrong == 0 ? INFINITY : 10.0) == SN_OK);
+        SnStatus status = (wrong == 0 ? sn_world_constrain : sn_world_spring)(&context, &rows, &joined);
+        CHECK(status == SN_BAD_INPUT && rows.count == (wrong == 2 ? 2 : 1) && strstr(context.message, "holds no vertex") != NULL);
+        sn_rows_clear(&rows);
+    }
+    sn_world_clear(&joined);
+    scene_clear(&left);
+    scene_clear(&right);
+}
+
 static void an_exact_row_is_no_spring(void)
 {
     SnContext context;
@@ -242,8 +289,12 @@ int main(void)
     the_minimum_is_one_also_with_more_springs_than_a_response_takes(20, 0);
     the_minimum_is_one_also_with_more_springs_than_a_response_takes(20, 1);
     the_minimum_is_one_also_with_more_springs_than_a_response_takes(MANY, 0);
+    the_minimum_is_one_also_with_more_springs_than_a_response_takes(MANY, 1);
     springs_that_hold_a_body_carry_its_weight();
     springs_have_the_same_bits_on_any_number_of_threads();
+    what_springs_hold_in_one_direction_stays_in_the_others(1000.0);
+    what_springs_hold_in_one_direction_stays_in_the_others(0.0);
+    rows_that_belong_to_no_body_are_told();
     an_exact_row_is_no_spring();
     return CHECK_RESULT();
 }

@@ -498,7 +498,7 @@ SnStatus sn_enrich_settle(SnContext *context, SnEnrich *enrich, const double *po
         set_drive(enrich, 0.0);
     }
     SN_TRY_NEW(context, still.velocities, count, double);
-    SN_TRY(sn_statics_settle(context, &enrich->world, &enrich->steering, 0.0, &settings, positions, report));
+    SN_TRY(sn_statics_settle(context, &enrich->world, &enrich->steering, 0.0, &settings, NULL, positions, report));
     for (size_t k = 0; k < count; k++) {
         positions[k] = enrich->settings.animated && enrich->held_begin[k / 3] ? pose[k] : positions[k];
     }
@@ -548,6 +548,7 @@ size_t sn_enrich_finish(SnEnrich *enrich, SnState *state)
         impose_rows(enrich, curve->end, state->positions);
         impose_rows(enrich, enrich->pose_velocity, state->velocities);
     }
+    enrich->driver.curve = NULL; /* the caller's */
     return repaired;
 }
 

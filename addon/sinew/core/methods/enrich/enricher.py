@@ -142,13 +142,11 @@ class Enricher:
         self._fit = module.Fit(self.cage.native, self.seen, shape)
         self._monitor = monitor
         self._simulation: Any = None
-        self._substeps = 0
         if not self.settings.simulate:
             return
         fill, thickness = measure_filling(self.cage, rest, triangles, safe, monitor)
         paint = self._painted(regions, parts) | {"fill": fill, "thickness": thickness}
         self._simulation = module.Enrich(self.cage.native, areas, self._native_settings(gravity), paint, monitor)
-        self._substeps = self._simulation.summary()["substeps"]
 
     def _native_settings(self, gravity: tuple[float, float, float]) -> dict[str, Any]:
         """The settings that the native simulation takes, in its units."""
@@ -233,10 +231,10 @@ class Enricher:
         positions = plan.state.positions
         if self.settings.travel != 1.0:  # what follows stays exactly on the input
             positions = np.where(positions == plan.target, plan.end, positions + plan.ride)
-        rounds, unconverged, fallbacks, inverted, repaired = numbers
+        rounds, unconverged, fallbacks, substeps, inverted, repaired = numbers
         step = Step(
             rounds=rounds,
-            substeps=self._substeps,
+            substeps=substeps,
             inverted=inverted,
             fallbacks=fallbacks,
             unconverged=unconverged,
