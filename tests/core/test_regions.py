@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 import pytest
-from bodies import box_surface, rotation
+from anatomy import BODIES
+from bodies import box_surface, rotation, sphere
 from sinew.core.bake import fields
 from sinew.core.bake.fields import COLUMNS, make_row, push_of
 from sinew.core.bake.outer import Outer
@@ -14,7 +15,7 @@ from sinew.core.methods.enrich.enricher import Enricher, State
 from sinew.core.methods.enrich.settings import Settings
 from sinew.core.paint.follow import Segment
 from sinew.core.paint.parts import Parts
-from sinew.core.paint.regions import Regions, cage_follow, make_bones
+from sinew.core.paint.regions import Regions, cage_follow, make_core
 
 Floats = npt.NDArray[np.float64]
 Body = tuple[Floats, npt.NDArray[np.int32], Floats]
@@ -144,10 +145,11 @@ def test_the_core_of_a_limb_follows_and_the_flesh_around_it_does_not(
     bar: Body,
 ) -> None:
     vertices, triangles, _ = bar
-    bones = make_bones(
+    bones = make_core(
+        vertices, triangles,
         [Segment("upper", (0.0, 0.125, 0.125), (0.5, 0.125, 0.125), -1, False),
          Segment("lower", (0.5, 0.125, 0.125), (1.0, 0.125, 0.125), 0, True)],
-        vertices, np.stack([vertices[:, 0] < 0.5, vertices[:, 0] >= 0.5], 1).astype(np.float32), 0.4,
+        np.stack([vertices[:, 0] < 0.5, vertices[:, 0] >= 0.5], 1).astype(np.float32), 0.4,
     )  # fmt: skip
     enricher = Enricher(
         vertices, triangles, np.zeros(len(vertices)), Settings(resolution=24, jiggle=2.0), regions=Regions(bones=bones)
@@ -231,3 +233,20 @@ def test_weights_on_points_inside_are_those_of_the_cage_vertices_nearest_to_them
     nearest = [int(np.argmin(np.linalg.norm(enricher.cage.vertices - point[:3], axis=1))) for point in points]
     assert weights[nearest].tolist() == [1.0, 0.25]
     assert 1 <= (weights == 1.0).sum() < 5
+
+
+def test_a_torso_has_a_firm_core_and_a_tail_has_none() -> None:
+    rat = BODIES["rat"]()
+    core = make_core(rat.positions, rat.triangles, rat.nameless(), rat.skin, 0.5)
+    places = 0.5 * (core[:, :3] + core[:, 3:6])
+    assert places[:, 1].max() < 0.6 < rat.positions[rat.parts["free tail"], 1].max()
+    spine = np.argmin(np.linalg.norm(places - (0.0, 0.11, 0.355), axis=1))
+    assert core[spine, 6] == pytest.approx(0.5 * 0.19, rel=0.25)  # of the ball that fits in there
+
+
+def test_a_body_without_bones_has_a_core_in_its_middle() -> None:
+    vertices, triangles = sphere(24, 36, (1.0, 1.0, 2.0))
+    core = make_core(vertices, triangles, [], None, 0.5)
+    assert np.array_equal(core[:, :3], core[:, 3:6])
+    assert core[:, 6].max() == pytest.approx(0.5, rel=0.1)
+    assert np.abs(core[:, :2]).max() < 0.15 and np.ptp(core[:, 2]) > 1.0

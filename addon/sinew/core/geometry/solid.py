@@ -218,6 +218,11 @@ class Solid:
         found: Floats = total / np.maximum(weight, 1e-12)
         return found
 
+    def within(self, points: Floats, values: Floats) -> Floats:
+        """The values (k,) of the cells that points of the cells' space lie in, of those that lie in any."""
+        cells = self.number[self._flat(points)]
+        return values[cells[cells >= 0]]
+
     def plane(self, least: float) -> int:
         """The axis across which so much of the body is its own mirror image, -1 for none."""
         share = [float((self.mirrored(axis) >= 0).mean()) for axis in range(3)]

@@ -39,9 +39,9 @@ _OVER_BONE = (0.4, 0.9)  # of the thickness: flesh on a bone just below the skin
 _BULGE = (1.3, 1.9)  # of its own thickness from the bone: a breast, a buttock
 _HANGING = (1.0, 1.5)  # of what is usual on this torso: a belly
 _ASIDE = (0.4, 1.2)  # of its own thickness farther aside than usual: hair, a mane
-_OFF = (0.15, 0.4)  # of what is usual, likewise
+_OFF = (0.2, 0.45)  # of what is usual, likewise
 _SHEET = 0.5  # of the thickness near by: thin parts are loose as a whole
-_LOOSE = (0.2, 0.35)  # share of a thin part
+_LOOSE = (0.28, 0.4)  # share of a thin part
 _SMOOTH, _SMOOTH_FLESH = 0.016, 0.032  # of size: over which ears and tails let go, and the torso's flesh
 _EXACT = 0.93  # weights from here on follow exactly
 _LEAST_FREE = 0.1  # share of the surface that is free (weight under 1/2) at least
@@ -69,7 +69,7 @@ def automatic_follow(
     skin: npt.NDArray[np.float32] | None = None,
 ) -> Floats:
     """Weights (t,) from 0 (free) to 1 (follows exactly). `skin`: (t, bones) weights of the rig, if it has them."""
-    if not len(triangles) or not own_axes(positions, triangles).size > 0.0:
+    if not has_volume(positions, triangles):
         return np.ones(len(positions))
     body = body_of(positions, triangles, bones, skin)
     solid = body.solid
@@ -87,11 +87,16 @@ class Body:
     kinds: Ints
     distance: Floats
     aside: Floats
+    bones: list[tuple[Segment, int]]  # in the cells' space, with the piece of each
 
     @property
     def surface(self) -> Mask:
         near: Mask = self.solid.depth < self.solid.cell
         return near
+
+
+def has_volume(positions: Floats, triangles: npt.NDArray[np.int32]) -> bool:
+    return len(triangles) > 0 and own_axes(positions, triangles).size > 0.0
 
 
 def body_of(
@@ -142,14 +147,15 @@ def _boned(solid: Solid, touch: Floats, bones: list[Segment], skin: Floats) -> B
             through = replace(bones[bone], tail=(x, y, z))
             rays = [segment_distance(touch[piece.cells], ray, endless=True) for ray in (bones[bone], through)]
             aside[piece.cells] = np.minimum(*rays)
-    return Body(solid, tree, kinds, np.where(np.isfinite(distance), distance, solid.thick), aside)
+    carrying = [(bones[bone], index) for index, bone in enumerate(carriers)]
+    return Body(solid, tree, kinds, np.where(np.isfinite(distance), distance, solid.thick), aside, carrying)
 
 
 def _boneless(solid: Solid) -> Body:
     """What is deep is what is thick."""
     tree = by_shape(solid)
     kinds = np.append([piece.kind for piece in tree.pieces], TORSO)[tree.of_cell]
-    return Body(solid, tree, kinds, solid.thick, np.zeros(solid.count))
+    return Body(solid, tree, kinds, solid.thick, np.zeros(solid.count), [])
 
 
 def _heed_names(tree: Tree, names: list[str]) -> None:

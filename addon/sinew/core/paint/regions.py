@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from .follow import Segment, aimed, segment_distance
+from .follow import Body, Segment, body_of, has_volume, segment_distance
+from .limbs import EAR, TAIL
 
 if TYPE_CHECKING:
     from ..cage.cage import Cage  # it needs the native module, which not everybody who imports us has
 
 Floats = npt.NDArray[np.float64]
+
+_MOST_BALLS = 200
 
 # Which setting names the vertex group of which region; the setting <region>_painted says what a weight of 1 does.
 GROUPS = {
@@ -42,14 +45,46 @@ class Regions:
         return {name: array for name in names if (array := getattr(self, name)) is not None}
 
 
-def make_bones(segments: list[Segment], positions: Floats, skin: npt.NDArray[np.float32], share: float) -> Floats:
-    """(k, 7) the cores of limbs: each bone with `share` of the thickness of the flesh that it carries most of."""
-    owner, carried = skin.argmax(axis=1), skin.max(axis=1) > 0.0
+def make_core(
+    positions: Floats,
+    triangles: npt.NDArray[np.int32],
+    segments: list[Segment],
+    skin: npt.NDArray[np.float32] | None,
+    share: float,
+) -> Floats:
+    """(k, 7) what is firm inside a body: around each bone, or without bones along its middle, `share` of how thick it
+    is there. Tails, trunks and ears have none."""
+    if not has_volume(positions, triangles):
+        return np.zeros((0, 7))
+    body = body_of(positions, triangles, segments, skin)
+    firm = [piece.kind not in (TAIL, EAR) for piece in body.tree.pieces]
+    rows = _around_bones(body, firm) if body.bones else _along_the_middle(body, firm)
+    ends = rows[:, :6].reshape(-1, 3) @ body.solid.axes.turn + body.solid.axes.middle
+    return np.concatenate([ends.reshape(-1, 6), share * rows[:, 6:]], axis=1)
+
+
+def _around_bones(body: Body, firm: list[bool]) -> Floats:
     rows = []
-    for index, bone in enumerate(aimed(segments, positions, skin)):
-        mine = positions[carried & (owner == index)]
-        if len(mine) >= 3:
-            rows.append([*bone.head, *bone.tail, share * float(np.median(segment_distance(mine, bone)))])
+    for bone, piece in body.bones:
+        head, tail = np.array(bone.head), np.array(bone.tail)
+        thick = body.solid.within(head + np.linspace(0.0, 1.0, 9)[:, None] * (tail - head), body.solid.thick)
+        if firm[piece] and len(thick):
+            rows.append([*head, *tail, float(np.median(thick))])
+    return np.array(rows, np.float64).reshape(-1, 7)
+
+
+def _along_the_middle(body: Body, firm: list[bool]) -> Floats:
+    """Balls around the deepest cells, none in the middle of another; what is thin needs none."""
+    solid = body.solid
+    deep = solid.depth >= np.maximum(0.9 * solid.thick, 1.5 * solid.cell)
+    middle = np.flatnonzero(deep & np.append(firm, True)[body.tree.of_cell])
+    rows: list[list[float]] = []
+    for cell in middle[np.argsort(-solid.depth[middle], kind="stable")]:
+        place = solid.centres[cell]
+        if all(np.linalg.norm(place - row[:3]) > 0.5 * row[6] for row in rows):
+            rows.append([*place, *place, float(solid.depth[cell])])
+        if len(rows) == _MOST_BALLS:
+            break
     return np.array(rows, np.float64).reshape(-1, 7)
 
 

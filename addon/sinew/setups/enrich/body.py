@@ -15,7 +15,7 @@ from ...core.cage.welds import Labels, make_labels
 from ...core.methods.enrich.settings import Settings
 from ...core.paint.follow import Segment, automatic_follow
 from ...core.paint.parts import loose_shells, make_parts
-from ...core.paint.regions import GROUPS, Regions, make_bones
+from ...core.paint.regions import GROUPS, Regions, make_core
 from ...scene import fingerprint
 from ...scene.groups import painted_points, rounded, why_no_group, write_group
 from ...scene.objects import find_object, sharers
@@ -213,8 +213,8 @@ def parts_in_steps(sampler: Sampler, rest: Rest, settings: Settings) -> Steps[di
             painted[region] = yield from sampler.group_in_steps(getattr(settings, setting))
     if settings.average_group and settings.average_regions > 0:
         painted["average"] = yield from sampler.group_in_steps(settings.average_group)
-    if settings.bone_core > 0.0 and rest.skin is not None:
-        painted["bones"] = make_bones(_segments(rest), rest.positions, rest.skin, settings.bone_core)
+    if settings.bone_core > 0.0:
+        painted["bones"] = yield from _in_thread(lambda _: _core(rest, settings.bone_core))
     if settings.cage_object:
         painted["inside"] = _inside(rest, settings)
     values["regions"] = Regions(**painted)
@@ -243,6 +243,10 @@ def _labels_in_steps(sampler: Sampler, rest: Rest, settings: Settings) -> Steps[
 
 def _automatic(rest: Rest) -> Any:
     return rounded(automatic_follow(rest.positions, rest.triangles, rest.edges, _segments(rest), rest.skin))
+
+
+def _core(rest: Rest, share: float) -> Any:
+    return make_core(rest.positions, rest.triangles, _segments(rest), rest.skin, share)
 
 
 def _bone_labels(rest: Rest) -> Labels | None:

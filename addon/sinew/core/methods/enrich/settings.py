@@ -172,9 +172,9 @@ class Settings(BaseSettings):
         label="Loose Parts Rigid",
     )
     bone_core: float = setting(
-        0.0,
-        "Flesh follows exactly inside limbs, around their bones, so that what is painted free swings on a firm core. "
-        "How thick it is, as a fraction of the limb; 0 is none",
+        0.5,
+        "Flesh follows exactly deep inside the body, around its bones, so that what is free swings on a firm core. How "
+        "thick it is, as a fraction of the body's thickness there; 0 is none",
         low=0.0,
         high=0.9,
     )
