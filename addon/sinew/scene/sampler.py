@@ -298,6 +298,7 @@ def rest_now(ob: Any, group: str = "", unpainted: float = 0.0) -> Steps[tuple[Re
         local = compat.mesh_positions(mesh)
         subject.check_finite(local, "the rest shape")
         rest = _make_rest(subject, mesh, local, matrix)
+    yield
     by_nodes = None
     if group and (group not in ob.vertex_groups or stack.has_nodes(ob, subject.place)):
         by_nodes = groups.shown_group(ob, subject.place, group, unpainted)

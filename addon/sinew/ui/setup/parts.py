@@ -159,7 +159,7 @@ def draw_animatable(layout: Any, item: Any, name: str, ob: Any, factor: str, ope
         return
     row = layout.row(align=True)
     row.use_property_decorate = False
-    row.prop(item, name, slider=True)
+    row.row().prop(item, name, slider=True)  # apart, so that its label is as wide as the others
     row.operator(operator, text="", icon="DECORATE", emboss=False)
 
 
