@@ -12,7 +12,7 @@ import pytest
 from bodies import box_surface
 from fake_method import registered, trail
 from shots import make_shot
-from sinew.core.bake import method, run
+from sinew.core.bake import folders, method, run
 from sinew.core.bake.method import Method
 from sinew.core.bake.shot import Sample, Shot
 from sinew.core.bake.spool import Given
@@ -115,6 +115,42 @@ def test_what_is_unchanged_stays_and_what_changes_of_one_is_computed_for_all(tmp
     for one, other, before in zip(bumped, fresh, first, strict=True):
         assert np.array_equal(played(one), played(other))
         assert np.array_equal(played(one)[:4], played(before)[:4])
+
+
+def test_a_bake_is_not_kept_beside_another_bake_of_its_companion(tmp_path: Path) -> None:
+    first = run.bake_group(company(), tmp_path)
+    second = run.bake_group(company(bump=6, previous=(first[0].id, first[1].id)), tmp_path)
+    moved = tmp_path / "moved"  # where only these two lie, as after an undo
+    for outcome in (first[0], second[1]):
+        folders.copy(tmp_path, outcome.id, moved, "shot.blend")
+    mixed = run.bake_group(company(bump=6, previous=(first[0].id, second[1].id)), moved)
+    assert [one.unchanged for one in mixed] == [False, False]
+    for one, other in zip(mixed, second, strict=True):
+        assert np.array_equal(played(one), played(other))
+    made = [folders.read_manifest(moved, one.id) for one in mixed]
+    assert made[0] and made[1] and made[0].together == made[1].together != ""
+    # Where all of them lie, those that were made together are found.
+    again = run.bake_group(company(bump=6, previous=(first[0].id, second[1].id)), tmp_path)
+    assert all(np.array_equal(played(one), played(other)) for one, other in zip(again, second, strict=True))
+
+
+@pytest.mark.parametrize("gone", [0, 1])
+def test_an_interrupted_bake_does_not_go_on_without_that_of_its_companion(tmp_path: Path, gone: int) -> None:
+    def strike(stage: str, done: int, total: int, left: float) -> None:
+        if stage == "Baking" and done >= 8:
+            raise KeyboardInterrupt
+
+    whole = run.bake_group(company(bump=2), tmp_path / "whole")
+    with pytest.raises(Cancelled), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(run, "_OFTEN", 0.0)
+        run.bake_group(company(), tmp_path, progress=strike)
+    owner = ("left", "right")[gone]
+    for manifest in list(folders.manifests(tmp_path)):
+        if manifest.owner_setup == owner:
+            assert folders.remove(tmp_path, manifest.id, "shot.blend")
+    outcomes = run.bake_group(company(bump=2), tmp_path)
+    assert all(np.array_equal(played(one), played(other)) for one, other in zip(outcomes, whole, strict=True))
+    assert [one.report["computed"] for one in outcomes] == [COUNT, COUNT]
 
 
 def test_a_bake_alone_is_not_taken_for_one_in_company(tmp_path: Path) -> None:

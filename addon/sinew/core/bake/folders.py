@@ -6,7 +6,7 @@ import contextlib
 import json
 import os
 import shutil
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from ..base import disk
@@ -41,23 +41,9 @@ def read_manifest(root: Path, bake_id: str) -> Manifest | None:
     return read if read.id == bake_id else None
 
 
-def open_unfinished(root: Path, shot: Shot, identity: str) -> Store | None:
-    """The interrupted bake of this very setup, to be continued by the build that began it, or None."""
-    for manifest in manifests(root):
-        if manifest.complete or manifest.owner != shot.owner or manifest.passengers != entries(shot):
-            continue
-        made_of = (manifest.method, manifest.identity, manifest.samples)
-        if made_of == (shot.method.name, identity, shot.samples) and manifest.is_by(shot.build):
-            try:
-                return Store.open(root, manifest.id, writable=True)
-            except StoreError:
-                continue  # damaged or in use: a new folder is always possible
-    return None
-
-
-def open_source(root: Path, previous: str, shot: Shot, identity: str) -> Store | None:
-    """A bake of the same body by the same build to take frames over from: `previous`, or another one of this setup,
-    which no saved file may know of; a complete one first."""
+def bakes_of(root: Path, previous: str, shot: Shot, identity: str) -> list[Manifest]:
+    """The bakes of the same body by the same build: `previous`, and others of this setup, which no saved file may know
+    of; complete ones first."""
     found = [
         manifest
         for manifest in manifests(root)
@@ -65,7 +51,25 @@ def open_source(root: Path, previous: str, shot: Shot, identity: str) -> Store |
         and (manifest.method, manifest.identity) == (shot.method.name, identity)
         and manifest.is_by(shot.build)
     ]
-    for manifest in sorted(found, key=lambda manifest: (not manifest.complete, manifest.id != previous)):
+    return sorted(found, key=lambda manifest: (not manifest.complete, manifest.id != previous))
+
+
+def open_unfinished(root: Path, bakes: Iterable[Manifest], shot: Shot) -> Store | None:
+    """The first of these bakes that is an interrupted one of this very setup, to be continued, or None."""
+    for manifest in bakes:
+        if manifest.complete or manifest.owner != shot.owner or manifest.passengers != entries(shot):
+            continue
+        if manifest.samples == shot.samples:
+            try:
+                return Store.open(root, manifest.id, writable=True)
+            except StoreError:
+                continue  # damaged or in use: a new folder is always possible
+    return None
+
+
+def open_source(root: Path, bakes: Iterable[Manifest]) -> Store | None:
+    """The first of these bakes that frames can be taken over from, or None."""
+    for manifest in bakes:
         try:
             opened = Store.open(root, manifest.id)
         except StoreError:

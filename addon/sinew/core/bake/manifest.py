@@ -10,7 +10,7 @@ from typing import Any
 
 from ..base.errors import StoreError
 
-SCHEMA = 4
+SCHEMA = 5
 MANIFEST_LIMIT = 8_000_000
 _ID = re.compile(r"[0-9a-f]{16}\Z")
 _MAX_COUNT = 2**31 - 1
@@ -18,6 +18,7 @@ _MAX_SAMPLES = 4_000_000
 _MAX_PASSENGERS = 10_000
 _MAX_FIELDS = 10_000
 _MAX_COUNTS = 32
+_MAX_COMPANY = 10_000
 # That older bakes of schema 3 lack.
 _LATER_KEYS = {"fields": 0, "animated_follow": False, "has_parts": False, "has_safe": False, "has_inside": False}
 
@@ -63,6 +64,8 @@ class Manifest:
     is_preview: bool = False
     fields: int = 0  # force fields in every sample
     animated_follow: bool = False  # every sample has follow weights
+    company: tuple[str, ...] = ()  # identities of those that it was simulated with
+    together: str = ""  # a token that its bake and theirs share, and no others; "": it was simulated alone
     complete: bool = False
     units: str = "m"
     schema: int = SCHEMA
@@ -103,7 +106,11 @@ class Manifest:
         for name in ("first_frame", "frame_start", "frame_end"):
             if abs(data[name]) > 2**24:
                 raise StoreError(damaged.format(name))
-        return Manifest(**{**data, "passengers": _passengers_from_json(data["passengers"], damaged)})
+        company = data["company"]
+        if len(company) > _MAX_COMPANY or not all(isinstance(one, str) for one in company):
+            raise StoreError(damaged.format("company"))
+        passengers = _passengers_from_json(data["passengers"], damaged)
+        return Manifest(**{**data, "passengers": passengers, "company": tuple(company)})
 
     @property
     def owner(self) -> tuple[str, str]:
@@ -115,15 +122,22 @@ class Manifest:
 
 
 def _migrated(data: dict[str, Any]) -> dict[str, Any]:
-    """Schema 3 knew one method, and its counts by name; its build was a hash of a file, not of sources."""
-    if data.get("schema") != 3:
-        return data
+    """A manifest as this schema has it, from one of an older one that can be read."""
+    if data.get("schema") == 3:
+        data = _from_schema_3(data)
+    if data.get("schema") == 4:  # it kept no company
+        data = {"company": [], "together": "", **data, "schema": SCHEMA}
+    return data
+
+
+def _from_schema_3(data: dict[str, Any]) -> dict[str, Any]:
+    """It knew one method, and its counts by name; its build was a hash of a file, not of sources."""
     data = {**_LATER_KEYS, **data}
     counts: dict[str, Any] = {name: data.pop(name) for name in ("cage_vertices", "tets") if name in data}
     counts |= {name: int(bool(data.pop(f"has_{name}"))) for name in ("parts", "safe", "inside")}
     if isinstance(data.get("report"), dict):
         data["report"] = {"method": "enrich", **data["report"]}
-    return {**data, "schema": SCHEMA, "method": "enrich", "counts": counts, "build": ""}
+    return {**data, "schema": 4, "method": "enrich", "counts": counts, "build": ""}
 
 
 def _passengers_from_json(data: list[Any], damaged: str) -> tuple[PassengerEntry, ...]:

@@ -14,6 +14,8 @@ from __future__ import annotations
 import concurrent.futures
 import contextlib
 import dataclasses
+import functools
+import secrets
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -89,7 +91,9 @@ def bake_group(
     """
     with contextlib.ExitStack() as stack:
         try:
-            found = [_look(member, root, stack, progress) for member in _acquainted(members)]
+            found = _look(_acquainted(members), root, stack)
+            for one in found:
+                one.taken = _take_unchanged(one, progress)
             bakes = [
                 one.outcome() if _is_kept(one, found) else _open(one, root, stack, progress, watch) for one in found
             ]
@@ -161,41 +165,40 @@ class _Samples:
 def _acquainted(members: Sequence[Member]) -> list[Member]:
     """The members, each with what its company is part of its identity: it feels them."""
     known = [member.shot.identity() for member in members]
-    acquainted = []
-    for number, member in enumerate(members):
-        others = [
-            identity
-            for other, identity in enumerate(known)
-            if other != number and member.world and members[other].world == member.world
-        ]
-        _check_company(member, [other for other in members if member.world and other.world == member.world])
-        shot = dataclasses.replace(member.shot, company=tuple(sorted(others)))
-        acquainted.append(dataclasses.replace(member, shot=shot))
+    acquainted = list(members)
+    for company in _grouped([member.world for member in members]):
+        _check_company([members[number] for number in company])
+        for number in company:
+            others = sorted(known[other] for other in company if other != number)
+            shot = dataclasses.replace(members[number].shot, company=tuple(others))
+            acquainted[number] = dataclasses.replace(members[number], shot=shot)
     return acquainted
 
 
-def _check_company(member: Member, company: Sequence[Member]) -> None:
-    mine = (member.shot.first_frame, member.shot.samples, member.shot.sample_rate)
-    for other in company:
-        theirs = (other.shot.first_frame, other.shot.samples, other.shot.sample_rate)
-        if theirs != mine or (other is not member and (other.shot.settings.loop or member.shot.settings.loop)):
+def _check_company(company: Sequence[Member]) -> None:
+    one, *others = [member.shot for member in company]
+    mine = (one.first_frame, one.samples, one.sample_rate)
+    for other in others:
+        theirs = (other.first_frame, other.samples, other.sample_rate)
+        if theirs != mine or one.settings.loop or other.settings.loop:
             raise BadInput(
-                f'"{member.shot.owner_object}" and "{other.shot.owner_object}" are simulated together: give them the '
-                "same frame range and samples a frame, and no loop."
+                f'"{one.owner_object}" and "{other.owner_object}" are simulated together: give them the same frame '
+                "range and samples a frame, and no loop."
             )
 
 
-@dataclass
 class _Found:
     """What there is of a bake before it goes on."""
 
-    member: Member
-    samples: _Samples
-    clock: Clock
-    identity: str
-    store: Store | None  # of an interrupted bake of the same thing
-    old: Store | None  # of a complete one, which this one replaces
-    taken: int = 0  # first samples whose input, and all else, is as it was
+    def __init__(self, member: Member) -> None:
+        self.member = member
+        self.clock = member.clock or Clock()
+        self.samples = _Samples(member.source, self.clock)
+        self.identity = member.shot.identity()
+        self.together = ""  # the token of its company; "": it has none
+        self.store: Store | None = None  # of an interrupted bake of the same thing
+        self.old: Store | None = None  # of a complete one, which this one replaces
+        self.taken = 0  # first samples whose input, and all else, is as it was
 
     @property
     def is_unchanged(self) -> bool:
@@ -216,18 +219,64 @@ def _is_kept(one: _Found, found: Sequence[_Found]) -> bool:
     return all(other.is_unchanged for other in found if other is one or (world and other.member.world == world))
 
 
-def _look(member: Member, root: Path, stack: contextlib.ExitStack, progress: Progress | None) -> _Found:
-    shot, clock = member.shot, member.clock or Clock()
-    identity = shot.identity()
-    store = folders.open_unfinished(root, shot, identity)
-    if store is not None:
-        stack.callback(store.close)
-    old = folders.open_source(root, member.previous, shot, identity) if store is None else None
-    found = _Found(member, _Samples(member.source, clock), clock, identity, store, old)
-    if old is not None:
-        stack.callback(old.close)
-        found.taken = _take_unchanged(old, shot, found.samples, progress)
+def _look(members: Sequence[Member], root: Path, stack: contextlib.ExitStack) -> list[_Found]:
+    """What there is of each. Those that share a world go on from bakes that were made together, or begin anew: one
+    that was made with another bake of a companion has felt what that one did then."""
+    found: dict[int, _Found] = {}
+    for numbers in _grouped([member.world for member in members]):
+        company = [members[number] for number in numbers]
+        found |= zip(numbers, _look_together(company, root, stack), strict=True)
+    return [found[number] for number in range(len(members))]
+
+
+def _look_together(company: Sequence[Member], root: Path, stack: contextlib.ExitStack) -> list[_Found]:
+    found = [_Found(member) for member in company]
+    bakes = [folders.bakes_of(root, one.member.previous, one.member.shot, one.identity) for one in found]
+    made = {
+        token: [[manifest for manifest in some if manifest.together == token] for some in bakes]
+        for token in _tokens(bakes)
+    }
+    for token, some in made.items():
+        shots = [member.shot for member in company]
+        stores = _all_or_none(map(functools.partial(folders.open_unfinished, root), some, shots), stack)
+        if stores:
+            for one, store in zip(found, stores, strict=True):
+                one.together, one.store = token, store
+            return found
+    begun = secrets.token_hex(8) if len(company) > 1 else ""
+    sources = (_all_or_none(map(functools.partial(folders.open_source, root), some), stack) for some in made.values())
+    olds = next(filter(None, sources), None)
+    for number, one in enumerate(found):
+        one.together, one.old = begun, olds[number] if olds else None
     return found
+
+
+def _tokens(bakes: Sequence[Sequence[Manifest]]) -> list[str]:
+    """Those that every member of a company has a bake with, the best first; "" is that of one who is alone."""
+    first = [manifest.together for manifest in bakes[0]]
+    shared = [token for token in first if all(token in {one.together for one in some} for some in bakes)]
+    return [token for token in dict.fromkeys(shared) if bool(token) == (len(bakes) > 1)]
+
+
+def _all_or_none(stores: Iterable[Store | None], stack: contextlib.ExitStack) -> list[Store]:
+    """The open stores of a whole company; none where one of them is missing."""
+    opened = list(stores)
+    there = [store for store in opened if store is not None]
+    if len(there) == len(opened):
+        for store in there:
+            stack.callback(store.close)
+        return there
+    for store in there:
+        store.close()
+    return []
+
+
+def _grouped(worlds: Sequence[str]) -> list[list[int]]:
+    """Who is simulated with whom, as places in the list; "" is simulated alone."""
+    groups: dict[str, list[int]] = {}
+    for number, world in enumerate(worlds):
+        groups.setdefault(world or f" {number}", []).append(number)
+    return list(groups.values())
 
 
 def _open(
@@ -237,7 +286,7 @@ def _open(
     shot, store, old = found.member.shot, found.store, found.old
     engine = _make_engine(shot, store or old, found.clock, progress, watch)
     if store is None:
-        store = _create(root, shot, found.identity, engine)
+        store = _create(root, shot, found, engine)
         stack.callback(store.close)
     if old is not None:
         store.copy_from(old, _carried_over(old, shot))
@@ -260,8 +309,11 @@ def check_inputs(store: Store, shot: Shot, source: Iterable[Sample]) -> tuple[in
     return None
 
 
-def _take_unchanged(old: Store, shot: Shot, samples: _Samples, progress: Progress | None) -> int:
+def _take_unchanged(found: _Found, progress: Progress | None) -> int:
     """Draws samples while all about them is as in the old bake: how many are."""
+    shot, old, samples = found.member.shot, found.old, found.samples
+    if old is None:
+        return 0
     while (sample := samples.next(wait=True)) is not None:
         index = sample.index
         mark = old.marks[index] if index < old.manifest.samples else None
@@ -309,7 +361,7 @@ def _make_engine(
             raise Cancelled("Stopped while the cage was built: no frame is finished yet, bake again.") from None
 
 
-def _create(root: Path, shot: Shot, identity: str, engine: Engine) -> Store:
+def _create(root: Path, shot: Shot, found: _Found, engine: Engine) -> Store:
     manifest = Manifest(
         id="",
         method=shot.method.name,
@@ -325,7 +377,7 @@ def _create(root: Path, shot: Shot, identity: str, engine: Engine) -> Store:
         frame_start=shot.frame_start,
         frame_end=shot.frame_end,
         frame_rate=float(shot.sample_rate),
-        identity=identity,
+        identity=found.identity,
         topology=hash_arrays(shot.triangles),
         native=shot.native,
         build=shot.build,
@@ -335,6 +387,8 @@ def _create(root: Path, shot: Shot, identity: str, engine: Engine) -> Store:
         is_preview=shot.is_preview,
         fields=shot.fields,
         animated_follow=shot.animated_follow,
+        company=shot.company,
+        together=found.together,
     )
     given: dict[str, Any] = {"rest": shot.rest, "triangles": shot.triangles, "follow": shot.follow}
     constants = {**given, **engine.constants()}
@@ -373,11 +427,8 @@ def _run(bakes: Sequence[_Bake], progress: Progress | None) -> None:
 
 
 def _companies(bakes: Sequence[_Bake]) -> list[Company]:
-    """Who is simulated with whom."""
-    together: dict[str, list[Worker]] = {}
-    for number, one in enumerate(bakes):
-        together.setdefault(one.world or f" {number}", []).append(one.worker)
-    return [Company(workers) for workers in together.values()]
+    groups = _grouped([one.world for one in bakes])
+    return [Company([bakes[number].worker for number in numbers]) for numbers in groups]
 
 
 class _LeftClock:
