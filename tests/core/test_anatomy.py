@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from anatomy import BODIES, RIGHT_SIDE, UNSEEN, Labelled, scores, variants
+from anatomy import BODIES, RIGHT_SIDE, UNSEEN, Labelled, edges_of, scores, variants
+from bodies import rod
 from sinew.core.paint.follow import automatic_follow
-from sinew.core.paint.parts import loose_shells
+from sinew.core.paint.parts import hard_shells
 
 # Parts that are not right yet, with nameless bones. Who mends one takes it off.
 WRONG = {
@@ -60,5 +61,41 @@ def _follow(body: Labelled, rigged: bool) -> np.ndarray:
 
 def test_clips_on_a_belt_are_rigid() -> None:
     body = BODIES["biped"]()
-    loose = loose_shells(body.positions, body.triangles, body.edges)
-    assert loose[body.parts["rigid clips"]].all() and loose.sum() == len(body.parts["rigid clips"])
+    clips = body.parts["rigid clips"]
+    hard = hard_shells(body.positions, body.triangles, body.edges, body.skin, list)
+    assert hard[clips].all() and hard.sum() == len(clips)
+
+
+def test_clips_without_bones_are_rigid_if_the_animation_moves_them_so() -> None:
+    body = BODIES["biped"]()
+    clips = body.parts["rigid clips"]
+    bent = body.posed().copy()
+    bent[:, clips, 2] += 3.0 * np.abs(bent[:, clips, 0])
+    for poses, expected in ((body.posed(), len(clips)), (bent, 0)):
+        hard = hard_shells(body.positions, body.triangles, body.edges, None, lambda poses=poses: poses)
+        assert hard.sum() == expected
+
+
+def test_a_limb_of_its_own_that_bends_stays_soft() -> None:
+    body = BODIES["biped"]()
+    arm, faces = rod(0.03, 0.18, 12, 8)
+    positions = np.concatenate([body.positions, arm + (0.0, 0.0, 1.9)])
+    triangles = np.concatenate([body.triangles, faces + len(body.positions)]).astype(np.int32)
+    for bends in (True, False):
+        along = (arm[:, 0] > 0.09).astype(int) if bends else np.zeros(len(arm), int)
+        skin = np.concatenate([body.skin, np.eye(len(body.bones), dtype=np.float32)[along]])
+        hard = hard_shells(positions, triangles, edges_of(triangles), skin, list)
+        assert hard[len(body.positions) :].all() != bends and hard[body.parts["rigid clips"]].all()
+
+
+def test_a_strand_of_hair_and_a_patch_of_cloth_stay_soft() -> None:
+    body = BODIES["biped"]()
+    strand, faces = rod(0.004, 0.12, 8, 12)
+    patch = np.stack(np.meshgrid(np.linspace(0.0, 0.1, 5), [0.2], np.linspace(0.0, 0.1, 5)), -1).reshape(-1, 3)
+    cells = np.array([[i, i + 1, i + 6, i + 5] for j in range(4) for i in range(5 * j, 5 * j + 4)])
+    for points, triangles in ((strand, faces), (patch, np.concatenate([cells[:, :3], cells[:, [0, 2, 3]]]))):
+        positions = np.concatenate([body.positions, points + (0.0, 0.0, 1.9)])
+        all_triangles = np.concatenate([body.triangles, triangles + len(body.positions)]).astype(np.int32)
+        skin = np.concatenate([body.skin, np.tile(body.skin[:1], (len(points), 1))])
+        hard = hard_shells(positions, all_triangles, edges_of(all_triangles), skin, list)
+        assert not hard[len(body.positions) :].any() and hard.any()

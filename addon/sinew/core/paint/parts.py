@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from ..geometry.connected import connected_pieces
+from ..geometry.rigid import RigidParts
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]
 
 _SMALL = 0.1  # of the largest shell's area: smaller ones are loose parts
 _WORN = 1 / 3  # of a shell's area: one that wraps so much of the body is worn on it, as shoes and belts are
+_HARD = 0.12  # of size: larger ones may be flesh or clothes
+_STRAND = 6.0  # times as long as wide
+_CLOTH = 0.08  # as thin as that beside its width, and open
+_LUMP = 2.5  # times as long as deep at most
+_UNEVEN = 0.15  # of a skin weight over a shell that one bone carries
+_BENT = 0.002  # of size: how far from rigid the input moves it
 _POINTS = 40_000  # on the body, to see how much of it a shell wraps
 _MIDDLES = (np.arange(_POINTS) + 0.5) / _POINTS
 
@@ -62,6 +70,59 @@ def loose_shells(rest: Floats, triangles: Ints, edges: Ints) -> npt.NDArray[np.b
         wrapped = shell_areas[largest] / _POINTS * _wrapped(rest[inside], body_points, normals)
         loose |= inside & (wrapped < _WORN * shell_areas[shell])
     return loose
+
+
+def hard_shells(
+    rest: Floats,
+    triangles: Ints,
+    edges: Ints,
+    skin: npt.NDArray[np.float32] | None,
+    poses: Callable[[], Iterable[Floats]],
+) -> npt.NDArray[np.bool_]:
+    """(t,) of loose shells those that are hard by all signs: small, no strands of hair or pieces of cloth, and moved as
+    a whole by the input, which the skin tells, or `poses` (t, 3) of a body without bones."""
+    hard = loose_shells(rest, triangles, edges)
+    if not hard.any():
+        return hard
+    shells = connected_pieces(len(rest), edges)
+    size = float(np.ptp(rest, axis=0).max())
+    parts = np.unique(shells[hard])
+    sides = np.sort(triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
+    pairs, uses = np.unique(sides, axis=0, return_counts=True)
+    is_open = np.isin(parts, shells[pairs[uses == 1, 0]])
+    for part, opened in zip(parts, is_open, strict=True):
+        own = np.flatnonzero(shells == part)
+        extents = _extents(rest[own])
+        # What is as thick as it is long is a button, whatever bends it; longer ones may be flesh that bends.
+        is_lump = not opened and extents[0] < _LUMP * extents[2]
+        is_whole = skin is None or np.ptp(skin[own], axis=0).max(initial=0.0) < _UNEVEN
+        if not _is_hard_shape(extents, bool(opened), size) or not (is_lump or is_whole):
+            hard[own] = False
+    if skin is None and hard.any():
+        own = np.flatnonzero(hard)
+        numbers = np.unique(shells[own], return_inverse=True)[1].reshape(-1)
+        bent = np.zeros(len(own))
+        for pose in poses():
+            whole = RigidParts(numbers).moved(rest[own], pose[own], rest[own])
+            bent = np.maximum(bent, np.linalg.norm(whole - pose[own], axis=1))
+        soft = np.unique(numbers[bent > _BENT * size])
+        hard[own[np.isin(numbers, soft)]] = False
+    return hard
+
+
+def _extents(points: Floats) -> Floats:
+    """How long, wide and deep a shell is, along its own axes."""
+    middle = points - points.mean(axis=0)
+    extents: Floats = np.ptp(middle @ np.linalg.svd(middle, full_matrices=False)[2].T, axis=0)
+    return extents
+
+
+def _is_hard_shape(extents: Floats, is_open: bool, size: float) -> bool:
+    """Neither large, nor long as a strand, nor thin as a piece of cloth."""
+    longest, wide, deep = extents
+    is_strand = longest > _STRAND * wide
+    is_cloth = is_open and deep < _CLOTH * wide
+    return bool(longest < _HARD * size and not is_strand and not is_cloth)
 
 
 def _normals(corners: Floats) -> Floats:

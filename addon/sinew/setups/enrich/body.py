@@ -14,7 +14,7 @@ from ...core.base.task import Task
 from ...core.cage.welds import Labels, make_labels
 from ...core.methods.enrich.settings import Settings
 from ...core.paint.follow import Segment, automatic_follow
-from ...core.paint.parts import loose_shells, make_parts
+from ...core.paint.parts import hard_shells, make_parts
 from ...core.paint.regions import GROUPS, Regions, make_core
 from ...scene import fingerprint
 from ...scene.groups import painted_points, rounded, why_no_group, write_group
@@ -26,6 +26,7 @@ from ..target import sentences
 
 SPREAD_GROUP = "Sinew Spread"
 AFTER_GROUP = "Sinew After"
+_POSES = 5  # that tell what the animation moves as a whole
 
 
 @dataclasses.dataclass(frozen=True)
@@ -220,7 +221,9 @@ def parts_in_steps(sampler: Sampler, rest: Rest, settings: Settings) -> Steps[di
     values["regions"] = Regions(**painted)
     values["safe"] = sampler.safe_at(settings.safe_frame, settings.safe_shape_key)
     values["labels"] = yield from _labels_in_steps(sampler, rest, settings)
-    shells = settings.rigid_shells and loose_shells(rest.positions, rest.triangles, rest.edges)
+    shells = settings.rigid_shells and hard_shells(
+        rest.positions, rest.triangles, rest.edges, rest.skin, lambda: sampler.some_poses(_POSES)
+    )
     if not settings.track_group and not settings.rigid_group and not np.any(shells):
         return values
     tracked = (yield from sampler.group_in_steps(settings.track_group)) if settings.track_group else None

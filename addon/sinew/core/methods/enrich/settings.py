@@ -165,9 +165,9 @@ class Settings(BaseSettings):
         label="Rigid",
     )
     rigid_shells: bool = setting(
-        False,
-        "Small loose parts of the mesh keep their shape, as if they were in the rigid group: teeth, eyes, buttons. "
-        "What is worn around the body, such as shoes and belts, stays soft",
+        True,
+        "Small loose parts of the mesh that the animation moves as a whole keep their shape, as if they were in the "
+        "rigid group: teeth, eyes, buttons, buckles. Hair, cloth and what is worn around the body stay soft",
         counts=DATA,
         label="Loose Parts Rigid",
     )
