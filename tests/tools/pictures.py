@@ -24,7 +24,7 @@ SHOWN = {
     "artist-baked": ("result", "1600x1000+0+0"),
     "artist-paint": ("painting", "1600x1000+0+0"),
     "artist-stale": ("painting", "284x460+1316+460"),
-    "artist-presets": ("presets", "560x830+1040+170"),
+    "artist-presets": ("presets", "560x890+1040+110"),
 }
 BUILD = """
 import sys
