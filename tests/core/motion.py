@@ -31,7 +31,7 @@ class Motion:
     pop: float  # the largest second difference of an offset, over what a swing may have: at most 1
     pops: int  # vertices and frames at which it is more
     push: float  # g: 90th percentile over frames of the input's acceleration on the free part, as if it were 2 m tall
-    seen_median: float  # largest offset of each free vertex: the median of them
+    seen_median: float  # largest offset of each free part: the median of them
     seen_most: float  # and the largest
 
     @property
@@ -45,7 +45,7 @@ def measure(
     low, high = volumes(inputs, results, triangles, size)
     ratios = pops(inputs, results, size, jiggle, frame_rate)
     largest = np.linalg.norm(results - inputs, axis=2).max(axis=0) / size
-    free = largest[follow < 0.5]
+    seen = [largest[part].max() for part in free_parts(triangles, follow)]
     return Motion(
         stretch=stretch(inputs, results, triangles),
         volume_min=low,
@@ -53,8 +53,8 @@ def measure(
         pop=float(ratios.max(initial=0.0)),
         pops=int((ratios > 1.0).sum()),
         push=push(inputs[:, follow < 0.5], size, frame_rate),
-        seen_median=float(np.median(free)) if len(free) else 0.0,
-        seen_most=float(free.max(initial=0.0)),
+        seen_median=float(np.median(seen)) if seen else 0.0,
+        seen_most=float(max(seen, default=0.0)),
     )
 
 
@@ -106,8 +106,15 @@ def _volumes(frames: Floats, triangles: Ints) -> Floats:
     return signed
 
 
-def _closed_parts(triangles: Ints) -> list[Ints]:
-    """Connected pieces of which every edge lies between two triangles that agree about the outside."""
+def free_parts(triangles: Ints, follow: Floats) -> list[Ints]:
+    """Vertices of each connected piece of free flesh; those with less than a hundredth of it are crumbs."""
+    free = triangles[(follow[triangles] < 0.5).all(axis=1)]
+    pieces = [np.unique(piece) for piece in _pieces(free)]
+    return [piece for piece in pieces if len(piece) >= 0.01 * (follow < 0.5).sum()]
+
+
+def _pieces(triangles: Ints) -> list[Ints]:
+    """Triangles that hang together through vertices."""
     label = np.arange(triangles.max(initial=-1) + 1)
     while True:  # each vertex takes the smallest label around it
         least = label[triangles].min(axis=1)
@@ -116,9 +123,14 @@ def _closed_parts(triangles: Ints) -> list[Ints]:
         label = label[label]
         if (label == before).all():
             break
+    owner = label[triangles[:, 0]]
+    return [triangles[owner == name] for name in np.unique(owner)]
+
+
+def _closed_parts(triangles: Ints) -> list[Ints]:
+    """Connected pieces of which every edge lies between two triangles that agree about the outside."""
     parts = []
-    for name in np.unique(label[triangles[:, 0]]):
-        part = triangles[label[triangles[:, 0]] == name]
+    for part in _pieces(triangles):
         edges = part[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
         directed, counts = np.unique(edges, axis=0, return_counts=True)
         both = {(int(a), int(b)) for a, b in directed}

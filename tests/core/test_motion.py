@@ -116,3 +116,15 @@ def test_stretch_and_volume_compare_with_the_same_frame() -> None:
     assert motion.stretch(inputs, longer, triangles) == pytest.approx(1.5)
     assert motion.volumes(inputs, longer, triangles, 1.0) == pytest.approx((1.0, 1.5))
     assert motion.volumes(inputs, longer, triangles[1:], 1.0) == (1.0, 1.0), "an open part has no volume"
+
+
+def test_what_is_seen_is_told_part_by_part() -> None:
+    """Two ears on a box: one moves, and the median is between them and the most that of the lively one."""
+    vertices, triangles = box_surface((4, 4, 16), (0.25, 0.25, 1.0))
+    follow = np.where(np.abs(vertices[:, 2] - 0.5) < 0.3, 1.0, 0.0)
+    parts = motion.free_parts(triangles, follow)
+    assert len(parts) == 2 and all((follow[part] == 0.0).all() for part in parts)
+    inputs = np.repeat(vertices[None], 5, axis=0)
+    results = inputs + 0.02 * (vertices[:, 2] > 0.8)[None, :, None] * [1.0, 0.0, 0.0]
+    told = motion.measure(inputs, results, triangles, follow, 1.0, 3.0, RATE)
+    assert told.seen_most == pytest.approx(0.02) and told.seen_median == pytest.approx(0.01)
