@@ -15,8 +15,8 @@
 
 #define CHUNK SN_TERM_CHUNK /* a multiple of SN_LANES */
 #define SIDE_KEPT 0.1 /* of its volume at the start of a step a tet keeps that may not turn inside out */
-/* Stretches of a pose between these are followed by the rest shape as they are. Flatter tets, and those inside out, are followed too, but weigh
-   less, the flatter they are: else they would be as stiff as they are thin. Beyond the last two a force is left over. */
+/* Stretches of a pose between these are followed by the rest shape as they are. Flatter tets, and those inside out, are followed too,
+   but weigh less, the flatter they are: else they would be as stiff as they are thin. Beyond the last two a force is left over. */
 #define STRETCH_MIN 0.3
 #define STRETCH_MAX 3.0
 #define STRETCH_FLAT 0.05
@@ -588,7 +588,8 @@ static void follow_pose(void *data, size_t chunk, size_t begin, size_t end)
 size_t sn_tet_elements_pose_rest(const SnTetElements *elements, const double *pose, double keep, const double *scale, double *rest,
                                  double *volume, double *left_over)
 {
-    PoseJob job = {.elements = elements, .pose = pose, .keep = keep, .keep_scale = scale, .rest = rest, .volume = volume, .left_over = left_over};
+    PoseJob job = {.elements = elements, .pose = pose,     .keep = keep,          .keep_scale = scale,
+                   .rest = rest,         .volume = volume, .left_over = left_over};
     sn_parallel_for(elements->count, CHUNK, follow_pose, &job);
     return atomic_load(&job.clamped);
 }

@@ -71,10 +71,10 @@ void sn_tet_elements_damped_stiffness(const SnTetElements *elements, const doubl
 void sn_tet_elements_derivatives(const SnTetElements *elements, const double *rest, const double *positions,
                                  double *gradients, double *stiffness);
 
-/* Keep Pose (methods, section 1): the rest stretch follows the pose. Per tet F(pose) = R S, S with a negative eigenvalue where the pose is inside out,
-   rest <- inverse_rest ((1-keep) I + keep S)⁻¹, keep times `scale` (count) in each tet. Where that is very flat, `volume` (count, m³) is less than at rest. What is
-   all but flat, or extremely long, is clamped. Returns how many tets were: they keep a force at the pose. `left_over` (count) is how much of the force of
-   their whole volume, and 0 for the others. */
+/* Keep Pose (methods, section 1): the rest stretch follows the pose. Per tet F(pose) = R S, S with a negative eigenvalue where the pose
+   is inside out, rest <- inverse_rest ((1-keep) I + keep S)⁻¹, keep times `scale` (count) in each tet. Where that is very flat,
+   `volume` (count, m³) is less than at rest. What is all but flat, or extremely long, is clamped. Returns how many tets were: they
+   keep a force at the pose. `left_over` (count) is how much of the force of their whole volume, and 0 for the others. */
 size_t sn_tet_elements_pose_rest(const SnTetElements *elements, const double *pose, double keep, const double *scale, double *rest,
                                  double *volume, double *left_over);
 

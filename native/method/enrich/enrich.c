@@ -15,7 +15,8 @@
 #define PI 3.14159265358979323846
 #define MAX_SUBSTEPS 64
 #define HELD 1e6            /* drive ratio of an animated weight of 1: what follows exactly, but for the projection at its frame */
-#define DRIVE_DAMPED 2.0    /* times as much as flesh: what is firmly driven would ring far above Jiggle */
+#define INNER 1.5           /* of the damping at Jiggle, which is 2, is inner: what swings faster, thin flesh and ripples, rests sooner */
+#define DRIVE_DAMPED 1.4    /* times as much as flesh: what is firmly driven would ring far above Jiggle */
 #define SOFTEST 0.005       /* of its stiffness is left to flesh whose averages follow, ... */
 #define FIRMEST 20.0        /* ... and so many times as firm it may be */
 #define SOFTEN_ROUNDS 4
@@ -87,8 +88,9 @@ static void set_forces(SnEnrich *enrich)
 {
     const SnEnrichSettings *settings = &enrich->settings;
     SnWorld *world = &enrich->world;
-    double omega = 2.0 * PI * enrich->summary.frequency, ratio = log(20.0) / (omega * settings->settle), drag = ratio * omega;
-    world->damping[0] = ratio / omega;
+    double omega = 2.0 * PI * enrich->summary.frequency, ratio = log(20.0) / (omega * settings->settle);
+    double drag = (2.0 - INNER) * ratio * omega;
+    world->damping[0] = INNER * ratio / omega;
     enrich->drive_damping = DRIVE_DAMPED * world->damping[0];
     if (settings->young > 0.0) {
         drag = settings->damping_mass;

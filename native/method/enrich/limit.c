@@ -1,5 +1,5 @@
-/* The sag y_d under a unit acceleration along d solves  (K + W) y_d = M 1_d,  with K the stiffness at rest and W the drive. An acceleration a holds
-   a vertex off by at most |Y| a, with |Y| the norm of the 3x3 matrix of its three sags. */
+/* The sag y_d under a unit acceleration along d solves  (K + W) y_d = M 1_d,  with K the stiffness at rest and W the drive. An
+   acceleration a holds a vertex off by at most |Y| a, with |Y| the norm of the 3x3 matrix of its three sags. */
 #include "method/enrich/limit.h"
 
 #include "base/memory.h"
@@ -10,8 +10,8 @@
 #include <math.h>
 #include <string.h>
 
-/* An acceleration that lasts holds flesh off by so much of its depth at most, and less where it is deep: a tail bends by a smaller part of its
-   length than a belly shears. */
+/* An acceleration that lasts holds flesh off by so much of its depth at most, and less where it is deep: a tail bends by a smaller
+   part of its length than a belly shears. */
 #define GIVES_WAY 0.5
 #define DEEP 0.25      /* of the body's size: what is as deep gives way half as much, for its depth */
 #define SHIFT 1e-9     /* of the mean stiffness over mass: definite where nothing holds the body ... */
