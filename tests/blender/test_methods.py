@@ -17,6 +17,7 @@ from fake_layout import draw
 from inside import baked_samples, save, shown_at
 from panel_use import add_setup, item
 from sinew import setups
+from sinew.core.bake import folders
 from sinew.core.base.settings import BaseSettings, setting
 from sinew.core.methods.enrich.settings import Settings
 from sinew.scene import setup
@@ -88,6 +89,22 @@ def test_a_group_of_two_methods_is_baked_by_one_job(ball: Any) -> None:
     assert {entry.object_name: entry.method for entry in setup.load()} == {"Ball": "trail", "Blob": "enrich"}
     alone = setups.bake_object("Blob", {"resolution": 5, "substeps": 1}, setups.Target(target().root / "other.blend"))
     assert np.array_equal(baked_samples(alone.folder), baked_samples(outcomes[1].folder))
+
+
+def test_two_objects_of_one_world_are_baked_by_one_job_checked_and_played(ball: Any) -> None:
+    blob = scenes.build_blob(divisions=4, frames=FRAMES)
+    quick = {"resolution": 5, "substeps": 1}
+    wanted = [setups.Wanted(name, quick, "enrich", world="one") for name in ("Ball", "Blob")]
+    outcomes = setups.bake_objects(wanted, target())
+    manifests = [folders.read_manifest(outcome.folder.parent, outcome.id) for outcome in outcomes]
+    assert manifests[0] and manifests[1] and manifests[0].together == manifests[1].together != ""
+    for ob, outcome in zip((ball, blob), outcomes, strict=True):
+        assert np.array_equal(shown_at(ob, 4), baked_samples(outcome.folder)[3])
+    assert [setups.check_object(entry, target()) for entry in setup.load()] == [None, None]
+    assert all(outcome.unchanged for outcome in setups.bake_objects(wanted, target()))
+    entry = next(entry for entry in setup.load() if entry.object_name == "Blob")
+    entry.settings["jiggle"] = 2.0
+    assert "have changed" in (setups.check_object(entry, target()) or "")
 
 
 def test_its_panel_shows_its_settings_and_bakes(ball: Any) -> None:

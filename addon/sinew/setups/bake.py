@@ -19,11 +19,13 @@ _LOOK = 0.2  # seconds between two looks at the job
 
 @dataclass(frozen=True)
 class Wanted:
-    """What to bake: an object, values that go over the settings of its setup, and a method ("": that of its setup)."""
+    """What to bake: an object, values that go over the settings of its setup, a method ("": that of its setup), and a
+    world: those of one name are simulated together, as its bodies ("": alone)."""
 
     name: str
     values: dict[str, Any] = field(default_factory=dict)
     method: str = ""
+    world: str = ""
 
 
 def bake_object(
@@ -47,7 +49,9 @@ def bake_objects(
     wanted: Sequence[Wanted], target: Target, progress: baking.Progress | None = None, *, resample: bool = False
 ) -> list[baking.Outcome]:
     """The same of a group that is computed together, by one job."""
-    works = [Sampling(one.name, one.values, target, method=one.method, resample=resample) for one in wanted]
+    works = [
+        Sampling(one.name, one.values, target, method=one.method, world=one.world, resample=resample) for one in wanted
+    ]
     try:
         job = _sampled(works, target, progress)
         try:

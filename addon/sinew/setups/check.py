@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
@@ -64,7 +65,8 @@ def _check_store(ob: Any, entry: setup.Setup, target: Target, store: Store) -> s
             return f'"{ob.name}" has {len(shot.rest)} vertices and its bake {manifest.vertices}: bake again.'
         if shot.samples != manifest.samples or shot.first_frame != manifest.first_frame:
             return f'The frame range of "{ob.name}" is not the baked one: bake again.'
-        if shot.identity() != manifest.identity:
+        # With those that it was simulated with then: what of them has changed is told where they are checked.
+        if dataclasses.replace(shot, company=manifest.company).identity() != manifest.identity:
             return f'The mesh, the follow weights or the settings of "{ob.name}" have changed: bake again.'
         if folders.entries(shot) != manifest.passengers:
             return f'The attached meshes of "{ob.name}" have changed: bake again.'

@@ -40,12 +40,14 @@ class Sampling:
         target: Target,
         *,
         method: str = "",
+        world: str = "",
         is_preview: bool = False,
         resample: bool = False,
     ) -> None:
-        """`values` go over the settings of the object's setup, if it has one of that method ("": of any). `resample`:
-        the frames are played, also where an earlier bake holds them."""
+        """`values` go over the settings of the object's setup, if it has one of that method ("": of any). Those of
+        one `world` are simulated together. `resample`: the frames are played, also where an earlier bake holds them."""
         self.name, self.target, self.is_preview, self._resample = name, target, is_preview, resample
+        self._world = world
         self.clock = Clock()
         with sentences():
             scene, ob = setup.current_scene(), find_object(name)
@@ -131,7 +133,7 @@ class Sampling:
 
     @property
     def plan(self) -> Plan:
-        return Plan(self.shot, self.previous, self.clock)
+        return Plan(self.shot, self.previous, self.clock, self._world)
 
     def use(self, playhead: Playhead) -> None:
         """Goes to frames by one that others go by, too."""
