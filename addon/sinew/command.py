@@ -17,7 +17,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from .core.bake.method import find, known
+from .core.bake.method import Method, find, known
 from .core.bake.report import lines
 from .core.base import disk
 from .core.base.errors import BadInput, Cancelled, Error, StoreError
@@ -150,9 +150,10 @@ def _all_settings() -> list[Setting]:
 
 
 def _bake(options: argparse.Namespace) -> int:
-    values = _values(options)
+    _check_values(options)
     target = _checked_target(options)
     file, baking = _open(options)
+    values = _values(options, baking.method_for(options.object, options.method or ""))
     where = baking.Target(target)
     outcome = baking.bake_object(
         options.object, values, where, _ProgressLine(), method=options.method or "", resample=options.resample
@@ -174,8 +175,10 @@ def _bake(options: argparse.Namespace) -> int:
 
 
 def _fit(options: argparse.Namespace) -> int:
-    values = _values(options)
+    _check_values(options)
     _, baking = _open(options)
+    baking.check_trial(options.object)
+    values = _values(options, baking.method_for(options.object))
     found = baking.try_object(options.object, values, _ProgressLine())
     for fit in found.fits:
         print(f"frame {fit.frame}: {100 * fit.rms:.3f} % rms, {100 * fit.max:.2f} % max, {fit.inverted} inverted tets")
@@ -198,13 +201,34 @@ def _check(options: argparse.Namespace) -> int:
     return EXIT_ERROR if wrong else 0
 
 
-def _values(options: argparse.Namespace) -> dict[str, Any]:
-    """Values of the preset and of --set, checked before any work."""
-    values = dict(presets.load(options.preset).values) if options.preset else {}
-    settings = find(getattr(options, "method", None) or "").settings
-    values |= settings.parse(options.set)
-    settings().replace(values)
+def _values(options: argparse.Namespace, method: Method) -> dict[str, Any]:
+    """Values of the preset and of --set, as settings of a method."""
+    values: dict[str, Any] = {}
+    if options.preset:
+        preset = presets.load(options.preset)
+        if preset.method != method.name:
+            raise BadInput(
+                f'The preset "{preset.name}" is one of {preset.method}, and this is baked by {method.name}: choose one '
+                f"of {method.name}, or add --method {preset.method}."
+            )
+        values |= preset.values
+    values |= method.settings.parse(options.set)
+    method.settings().replace(values)
     return values
+
+
+def _check_values(options: argparse.Namespace) -> None:
+    """What can be told of them before the file is open, and with it the method of a setup: that they suit the one that
+    is named, or else some."""
+    named = getattr(options, "method", None)
+    wrong: list[BadInput] = []
+    for method in [find(named)] if named else known():
+        try:
+            _values(options, method)
+            return
+        except BadInput as error:
+            wrong.append(error)
+    raise wrong[0]
 
 
 def _checked_target(options: argparse.Namespace) -> Path:
@@ -262,7 +286,7 @@ def _with_warning(report: dict[str, Any], warning: str) -> dict[str, Any]:
 def _run_in_blender(options: argparse.Namespace) -> int:
     """Runs the same command inside a Blender executable and hands on its exit code."""
     if options.command != "check":
-        _values(options)
+        _check_values(options)
     if options.command == "bake":
         _checked_target(options)
     package = Path(__file__).resolve().parent

@@ -107,6 +107,24 @@ def test_two_objects_of_one_world_are_baked_by_one_job_checked_and_played(ball: 
     assert "have changed" in (setups.check_object(entry, target()) or "")
 
 
+def test_a_command_reads_values_as_those_of_the_setups_method(ball: Any, capsys: Any) -> None:
+    from sinew.command import main
+
+    def ran(*words: str) -> tuple[int, str]:
+        code = main([words[0], bpy.data.filepath, "--object", "Ball", *words[1:]])
+        return code, capsys.readouterr().err
+
+    assert ran("bake", "--method", "trail")[0] == 0
+    assert ran("bake", "--set", "lag=0.25")[0] == 0
+    assert [entry.settings for entry in setup.load()] == [{"lag": 0.25}]
+    assert 'no setting "jiggle"' in ran("bake", "--set", "jiggle=2")[1]
+    code, told = ran("bake", "--preset", "jelly")
+    assert code == 1 and 'The preset "jelly" is one of enrich, and this is baked by trail' in told
+    code, told = ran("fit", "--set", "resolution=5")
+    assert code == 1 and '"Ball" is baked by Trail, which has no cage to fit' in told
+    assert [entry.settings for entry in setup.load()] == [{"lag": 0.25}]
+
+
 def test_its_panel_shows_its_settings_and_bakes(ball: Any) -> None:
     from sinew.ui.enrich import panel as flesh
     from sinew.ui.setup import panel

@@ -17,7 +17,7 @@ from .enrich.body import (
     write_spread,
 )
 from .enrich.reading import READING as _ENRICH
-from .enrich.trial import trial_in_steps, try_object
+from .enrich.trial import check_trial, trial_in_steps, try_object
 from .marks import frame_range, marks_of
 from .passengers import carried_by, carried_now, find_passengers, new_setup
 from .play import (
@@ -34,7 +34,7 @@ from .play import (
 )
 from .reading import FOLLOW_GROUP, Reading, reading_of, register
 from .remake import ObjectRemake, is_remake_enough, why_not_remake
-from .sampling import Sampling
+from .sampling import Sampling, method_for
 from .target import Target, bake_root
 from .together import independent, leave_all, sample_together
 
@@ -58,6 +58,7 @@ __all__ = [
     "carried_by",
     "carried_now",
     "check_object",
+    "check_trial",
     "clean_up",
     "clear",
     "copy_settings",
@@ -74,6 +75,7 @@ __all__ = [
     "look_in_steps",
     "make_after_group",
     "marks_of",
+    "method_for",
     "new_setup",
     "objects_of",
     "played",

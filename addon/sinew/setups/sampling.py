@@ -52,7 +52,7 @@ class Sampling:
         with sentences():
             scene, ob = setup.current_scene(), find_object(name)
             existing = setup.find_of(ob, scene, method)
-            self.method: Method = find(method or (existing.method if existing else ""))
+            self.method = _meant(existing, method)
             made_id = setup.id_for(target.file_name, name, self.method.name)
             self.setup_id = existing.id if existing and existing.id else made_id
             self.settings = self.method.settings().replace(existing.settings if existing else {}).replace(values)
@@ -184,6 +184,16 @@ class Sampling:
         ob = named(self.name)
         if self._makes_group and ob is not None:
             remove_group(ob, FOLLOW_GROUP)
+
+
+def method_for(name: str, method: str = "") -> Method:
+    """What an object is baked by: the method of that name ("": that of its setup)."""
+    with sentences():
+        return _meant(setup.find_of(find_object(name), setup.current_scene(), method), method)
+
+
+def _meant(existing: setup.Setup | None, method: str) -> Method:
+    return find(method or (existing.method if existing else ""))
 
 
 def make_shot(

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.base.errors import BadInput
 from ...core.cage.welds import Labels
 from ...core.geometry.poses import candidates, most_different
 from ...core.methods.enrich import trial
@@ -16,6 +17,7 @@ from ...scene import setup
 from ...scene.objects import find_object
 from ...scene.steps import Steps, finished
 from ..reading import sampler_of
+from ..sampling import method_for
 from ..target import sentences
 from .body import Body, follow_group, parts_in_steps, spread_from_inside, unpainted
 
@@ -50,8 +52,16 @@ def trial_in_steps(name: str, values: dict[str, Any]) -> Steps[TrialInput]:
     return TrialInput(body, parts, painted["labels"], [frames[index] for index in different])
 
 
+def check_trial(name: str) -> None:
+    """A sentence where an object is baked by another method."""
+    method = method_for(name)
+    if method.settings is not Settings:
+        raise BadInput(f'"{name}" is baked by {method.label}, which has no cage to fit: choose its setup of Flesh.')
+
+
 def try_object(name: str, values: dict[str, Any], progress: Any = None) -> trial.Trial:
     """All of it at once; `values` go over the settings of the object's setup, if it has one."""
+    check_trial(name)
     with sentences():
         existing = setup.find_of(find_object(name), setup.current_scene())
     given = finished(trial_in_steps(name, {**(existing.settings if existing else {}), **values}))
