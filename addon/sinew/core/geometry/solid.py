@@ -54,11 +54,12 @@ def own_axes(positions: Floats, triangles: npt.NDArray[np.int32]) -> Axes:
     middle = area @ centres
     # The integral of x x^T over a triangle is that of its corners and, nine times as heavy, its centre, over twelve.
     arms = np.concatenate([corners - middle, 3.0 * (centres - middle)[:, None]], axis=1)
-    spread = np.einsum("m,mki,mkj->ij", area / 12.0, arms, arms)
+    spread = (np.repeat(area / 12.0, 4)[:, None] * arms.reshape(-1, 3)).T @ arms.reshape(-1, 3)
     lengths, columns = np.linalg.eigh(spread)
     turn = columns.T[::-1]
     places = np.einsum("qc,mci->mqi", _PLACES, corners - middle).reshape(-1, 3)
-    lean = np.einsum("m,mi,mj,mk->ijk", np.outer(area, _PLACE_WEIGHTS).ravel(), places, places, places, optimize=True)
+    heavy = np.outer(area, _PLACE_WEIGHTS).reshape(-1, 1) * places
+    lean = (heavy.T @ (places[:, :, None] * places[:, None, :]).reshape(-1, 9)).reshape(3, 3, 3)
     for first, second in ((0, 1), (1, 2)):
         if lengths[2 - second] > _ALIKE * lengths[2 - first] and lengths[0] < _ALIKE * lengths[2]:
             turn[[first, second]] = _symmetric(turn[first], turn[second], turn[3 - first - second], lean)

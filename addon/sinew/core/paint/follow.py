@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..geometry.connected import connected_pieces
-from ..geometry.solid import Solid, own_axes
+from ..geometry.solid import Solid
 from .limbs import EAR, HEAD, LIMB, TAIL, TORSO, Tree, by_bones, by_shape
 
 Floats = npt.NDArray[np.float64]
@@ -96,7 +96,7 @@ class Body:
 
 
 def has_volume(positions: Floats, triangles: npt.NDArray[np.int32]) -> bool:
-    return len(triangles) > 0 and own_axes(positions, triangles).size > 0.0
+    return len(triangles) > 0 and bool(np.ptp(positions, axis=0).max() > 0.0)
 
 
 def body_of(
@@ -117,9 +117,10 @@ def body_of(
     if not used:
         return _boneless(solid)
     skin, bones = skin[:, used], _subset(bones, used)
-    bones = aimed(bones, positions, skin)
+    cell_skin = np.einsum("kc,kcb->kb", solid.share, skin[rows].astype(np.float64))
     own = [replace(bone, head=_point(solid, bone.head), tail=_point(solid, bone.tail)) for bone in bones]
-    return _boned(solid, touch, own, np.einsum("kc,kcb->kb", solid.share, skin[rows].astype(np.float64)))
+    near = solid.depth < solid.cell  # of the surface, whatever vertices are on it
+    return _boned(solid, touch, aimed(own, touch[near], cell_skin[near]), cell_skin)
 
 
 def _point(solid: Solid, place: tuple[float, float, float]) -> tuple[float, float, float]:
@@ -310,7 +311,7 @@ def _subset(bones: list[Segment], used: list[int]) -> list[Segment]:
     ]
 
 
-def aimed(bones: list[Segment], positions: Floats, skin: npt.NDArray[np.float32]) -> list[Segment]:
+def aimed(bones: list[Segment], positions: Floats, skin: Floats) -> list[Segment]:
     """The bones, each made to end where the next one starts, if these come from joints alone (glTF): their tails point
     anywhere. A last one then points through the middle of what it carries."""
     children: list[list[int]] = [[] for _ in bones]
