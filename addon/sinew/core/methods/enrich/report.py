@@ -57,6 +57,7 @@ def summary(shot: Shot, store: Store, enricher: Any) -> dict[str, Any]:
             # tets that are inside out where the fit has them right
             "simulated_only": int(sum(column("inverted_only"))),
             "samples_simulated_only": sum(value > 0 for value in column("inverted_only")),
+            "samples_seen": sum(value > _FEW for value in column("inverted_only")),
         },
         "repaired_tets": total_and_max("repaired"),
         "newton_rounds": total_and_max("rounds"),
@@ -110,7 +111,7 @@ def _folded(shot: Shot, store: Store, enricher: Any, counts: list[float]) -> lis
     place = where(enricher.cage, folded, shot.labels)
     return [
         f"The animation folds {int(counts[worst])} tets of soft flesh inside out at frame {frame_of(shot, worst):g}"
-        f"{f' ({place})' if place else ''}, which then pushes wrongly: paint higher weights there, or raise Resolution."
+        f"{f' ({place})' if place else ''}. Where it looks creased, paint higher weights or raise Resolution."
     ]
 
 
@@ -154,9 +155,9 @@ def _warnings(shot: Shot, report: Mapping[str, Any], repaired: list[float]) -> l
         found.append("Nothing is followed exactly, so the whole body may drift: paint some weights of 1.")
     if not (shot.follow < 0.5).any() and not settings.follow_animated:
         found.append("Everything follows the input closely, so there is little to see: paint some weights below 0.5.")
-    only = report["inverted_tets"]["samples_simulated_only"]
-    if only:
-        found.append(f"Some flesh turns inside out in {only} samples: raise Jiggle, or set a Max Offset.")
+    seen = report["inverted_tets"]["samples_seen"]
+    if seen:
+        found.append(f"Some flesh turns inside out in {seen} samples: raise Jiggle, or set a Max Offset.")
     if report["repaired_tets"]["max"] > _FEW:
         most = frame_of(shot, max(range(len(repaired)), key=repaired.__getitem__))
         found.append(
