@@ -19,7 +19,7 @@
 #include <string.h>
 
 #define YOUNG 0.7          /* shares of k·Young: then it smooths as much as flesh that keeps its volume does with all of it */
-#define ROUNDS_OF_FIRST 10 /* times as many: it comes from the rest shape */
+#define ROUNDS_OF_FIRST 20 /* times as many: it comes from the rest shape */
 #define SHORTEST 1e-3      /* part of a step that is still tried */
 #define SUFFICIENT 1e-4    /* part of the decrease that the slope promises */
 #define UNFELT 1e-12       /* of the diagonal: holds what carries no surface, so that the matrix is definite */
@@ -45,7 +45,7 @@ struct SnFit {
 
 SnFitSettings sn_fit_settings_default(void)
 {
-    return (SnFitSettings){.smoothing = 2e-3, .size = 1.0, .max_rounds = 16, .tolerance = 8e-6};
+    return (SnFitSettings){.smoothing = 2e-3, .size = 1.0, .max_rounds = 10, .tolerance = 8e-6};
 }
 
 /* Cᵀ A C: each surface vertex couples the four corners of its tet. */

@@ -72,7 +72,7 @@ class FakeEnricher:
         self.rate = frame_rate
         self.monitor = monitor
 
-    def fit(self, surface: Any, guess: Any = None, before: Any = None) -> Any:
+    def fit(self, surface: Any, guess: Any = None, before: Any = None, *, aside: bool = False) -> Any:
         FakeEnricher.fits += 1
         time.sleep(self.delay)
         start = 0.0 if guess is None else 1e-3 * guess.mean()  # depends on the guess, as the real one does

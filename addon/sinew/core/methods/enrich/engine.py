@@ -3,6 +3,7 @@ store. A state needs the fit of one sample ahead, and the frames by which a cut 
 
 from __future__ import annotations
 
+import concurrent.futures
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -148,6 +149,8 @@ class FleshEngine(FleshShow):
         self.size: float = enricher.size
         self.ahead = 2 * shot.settings.samples
         self._fits: dict[int, FleshNumbers] = {}  # numbers of the fits of this run
+        self._pool = concurrent.futures.ThreadPoolExecutor(1, "sinew fit")
+        self._coming: tuple[int, Any] | None = None  # the sample that is being fitted, and its future
         self._beginning = Beginning(None)
         self._cycle: Cycle | None = None
         self._cuts: Cuts | None = None
@@ -181,13 +184,21 @@ class FleshEngine(FleshShow):
         return {"cage_note": self._enricher.cage.note}
 
     def prepare(self, store: Store, index: int, available: int) -> int:
-        """Fits a sample, from the two before it."""
+        """Fits a sample, from the two before it; the next one is fitted meanwhile, beside the simulation."""
         fit = self._fit(store, index)
         store.write("fitted", index, fit.positions)
         self._fits[index] = _fit_numbers(fit)
+        if index + 1 < available:
+            work = (world(store, index + 1), fit.positions, store.read("fitted", index - 1) if index > 0 else None)
+            self._coming = (index + 1, self._pool.submit(self._enricher.fit, *work, aside=True))
         return 1
 
     def _fit(self, store: Store, index: int) -> Any:
+        """From the same files as the one that is coming, so with the same bits."""
+        (coming, future), self._coming = self._coming or (-1, None), None
+        fit = future.result() if future is not None else None  # it is done before another begins: they share their room
+        if coming == index:
+            return fit
         guess, earlier = (store.read("fitted", i) if i >= 0 else None for i in (index - 1, index - 2))
         return self._enricher.fit(world(store, index), guess, earlier)
 
