@@ -63,28 +63,18 @@ class Cage:
     def min_dihedral(self) -> float: ...
 
 class Fit:
-    """Fits a cage to surface frames. Reports are (rms, max, rounds, inverted)."""
+    """Fits a cage to surface frames."""
 
     def __new__(cls, cage: Cage, areas: Floats, settings: dict[str, Any]) -> Fit: ...
     def frame(
         self,
         surface: Floats,
-        ahead: int,
+        has_guess: bool,
         positions: Floats,
         before: Floats | None = None,
         monitor: Monitor | None = None,
         /,
     ) -> tuple[float, float, int, int]: ...
-    def pair(
-        self,
-        first: Floats,
-        second: Floats,
-        first_positions: Floats,
-        second_positions: Floats,
-        before: Floats,
-        monitor: Monitor | None = None,
-        /,
-    ) -> tuple[tuple[float, float, int, int], tuple[float, float, int, int]]: ...
 
 class Simulation:
     """What can be advanced, alone or in an ensemble."""

@@ -119,7 +119,7 @@ def _brought(
         target = np.ascontiguousarray(safe + step / steps * (rest - safe))
         fit = module.Fit(cage.native, areas, {"smoothing": smoothing, "size": size})
         vertices = np.zeros_like(cage.vertices)
-        rms = fit.frame(target, 0, vertices, None)[0]
+        rms = fit.frame(target, False, vertices, None)[0]
         folded = int((measures.volumes(vertices, cage.tets) <= 0.0).sum())
         if rms > _FAR * edge or folded > max(_FEW_FOLDED, most_folded * len(cage.tets)):
             return None

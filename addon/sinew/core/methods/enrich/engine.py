@@ -189,8 +189,9 @@ class FleshEngine(FleshShow):
         store.write("fitted", index, fit.positions)
         self._fits[index] = _fit_numbers(fit)
         if index + 1 < available:
-            work = (world(store, index + 1), fit.positions, store.read("fitted", index - 1) if index > 0 else None)
-            self._coming = (index + 1, self._pool.submit(self._enricher.fit, *work, aside=True))
+            following, before = world(store, index + 1), store.read("fitted", index - 1) if index > 0 else None
+            coming = self._pool.submit(self._enricher.fit, following, fit.positions, before, aside=True)
+            self._coming = (index + 1, coming)
         return 1
 
     def _fit(self, store: Store, index: int) -> Any:

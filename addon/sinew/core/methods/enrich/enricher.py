@@ -183,8 +183,8 @@ class Enricher:
     def fit(self, surface: Any, guess: Any = None, before: Any = None, *, aside: bool = False) -> Fit:
         """The cage that carries `surface` (t, 3) best; `guess`: the fit of the frame before, None for the first.
 
-        With `before`, the fit of the frame before that, the search starts where the motion goes on. `aside`: in a thread
-        beside other work of this Enricher, unwatched, for a monitor serves one thread; never two fits at a time."""
+        With `before`, the fit of the frame before that, the search starts where the motion goes on. `aside`: in a
+        thread beside other work of this Enricher, unwatched, for a monitor serves one; never two fits at a time."""
         positions = np.zeros_like(self.cage.vertices) if guess is None else np.array(guess, np.float64, order="C")
         seen, monitor = self._seen(surface), None if aside else self._monitor
         return Fit(positions, *self._fit.frame(seen, guess is not None, positions, before, monitor))

@@ -22,7 +22,7 @@ _TRIALS = (TRIAL_RESOLUTION, 20, 36)
 _COUNTED = 150_000
 # Seconds a sample of fitting and of simulating (with one substep) 10,000 tets, on two cores of a 2.8 GHz Xeon; both
 # grow with the power of 3/2. Putting the detail back costs by the vertex.
-_FIT, _STEP, _VERTEX = 0.075, 0.035, 3e-7
+_FIT, _STEP, _VERTEX = 0.01, 0.035, 3e-7
 _GMSH = 2.0  # seconds for 10,000 tets of Gmsh
 # Gmsh makes about this many tets, times that power of the lattice's: larger ones inside. Within 30 %.
 _GMSH_FACTOR, _GMSH_POWER = 3.9, 0.77

@@ -260,7 +260,7 @@ class Settings(BaseSettings):
         label="Attached Meshes",
     )
     preview_resolution: int = setting(
-        10,
+        14,
         "Cells of a preview's cage along the longest side of the body: fewer are quicker",
         low=2,
         high=64,

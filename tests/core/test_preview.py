@@ -1,0 +1,42 @@
+"""A preview shows about as much motion as the bake that it stands for: a cage so coarse that its cells hold what should
+swing would promise less than there will be."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from bodies import box_surface, rod
+from sinew.core.methods.enrich import METHOD
+from sinew.core.methods.enrich.enricher import enrich
+from sinew.core.methods.enrich.settings import Settings
+
+FRAMES = 24
+
+
+def patch() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A bar that is held but for a patch of a third of its length, as a belly or a buttock is."""
+    rest, triangles = box_surface((40, 16, 16), (1.0, 0.4, 0.4))
+    away = np.linalg.norm(rest - (0.5, 0.2, 0.0), axis=1)
+    return rest, triangles, np.clip((away - 0.06) / 0.1, 0.0, 1.0)
+
+
+def tail() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rest, triangles = rod(0.05, 1.0)
+    return rest, triangles, np.clip(1.6 - 3.0 * (rest[:, 0] - rest[:, 0].min()), 0.0, 1.0)
+
+
+def swing(rest: np.ndarray, triangles: np.ndarray, follow: np.ndarray, settings: Settings) -> float:
+    """Root mean square of what is added to the free vertices of a body that is shaken up and down."""
+    frames = [rest + (0.0, 0.0, 0.12 * np.sin(0.8 * k)) for k in range(FRAMES)]
+    shown = enrich(rest, triangles, frames, follow, resolution=settings.resolution)
+    added = np.array(list(shown)) - np.array(frames)
+    return float(np.sqrt((added[:, follow < 0.5] ** 2).sum(axis=2).mean()))
+
+
+@pytest.mark.parametrize("body", [patch, tail])
+def test_a_preview_swings_about_as_much_as_the_bake(body) -> None:
+    settings = Settings()
+    preview = settings.replace(METHOD.coarse(settings))
+    assert 0 < preview.resolution < 24
+    ratio = swing(*body(), preview) / swing(*body(), settings)
+    assert 0.7 < ratio < 1.4, ratio
