@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,29 +18,19 @@ from inside import baked_samples, save, shown_at
 from panel_use import add_setup, item
 from sinew import setups
 from sinew.core.bake import folders
-from sinew.core.base.settings import BaseSettings, setting
-from sinew.core.methods.enrich.settings import Settings
+from sinew.core.bake.settings import BakeSettings
+from sinew.core.base.settings import setting
 from sinew.scene import setup
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "core"))
 import fake_method  # noqa: E402
 
 FRAMES = 6
-_SHARED = (
-    *("frame_start", "frame_end", "samples", "preroll", "start", "loop", "missing_frames", "rest_frame", "gravity"),
-    *("passengers", "preview_frames", "amount"),
-)
 
 
-def _shared(name: str) -> tuple[str, Any, Any]:
-    field = Settings.__dataclass_fields__[name]
-    return name, field.type, dataclasses.field(default=field.default, metadata=field.metadata)
-
-
-_OWN = ("lag", "float", setting(0.5, "How far it trails", low=0.0, high=1.0, label="Lag"))
-TrailSettings: Any = dataclasses.make_dataclass(
-    "TrailSettings", [*map(_shared, _SHARED), _OWN], bases=(BaseSettings,), frozen=True
-)
+@dataclass(frozen=True)
+class TrailSettings(BakeSettings):
+    lag: float = setting(0.5, "How far it trails", low=0.0, high=1.0, label="Lag")
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sinew.core.bake.remake import stored_shot
+from sinew.core.bake.settings import BakeSettings
 from sinew.core.bake.shot import stored_sample
 from sinew.core.bake.store import Store
 from sinew.core.base.errors import BadInput
@@ -55,6 +56,21 @@ def test_an_empty_range_is_refused() -> None:
         Settings(frame_start=10, frame_end=9)
 
 
+@dataclasses.dataclass(frozen=True)
+class OwnSettings(BakeSettings):
+    lag: float = setting(0.5, "How far it trails", low=0.0, high=1.0)
+
+
+def test_a_methods_settings_have_those_of_every_bake_and_their_checks() -> None:
+    every = BakeSettings.all()
+    assert list(OwnSettings.all()) == ["lag", *every]
+    assert all(Settings.find(name) == one == OwnSettings.find(name) for name, one in every.items())
+    with pytest.raises(BadInput, match="empty"):
+        OwnSettings(frame_start=10, frame_end=9)
+    with pytest.raises(BadInput, match="frames"):
+        OwnSettings(missing_frames="x")
+
+
 def test_changed_values_survive_json_and_back() -> None:
     settings = Settings(gravity=(0.0, 1.0, 2.0), jiggle=5.0, detail=False, frame_start=3)
     assert Settings().replace(settings.changed()) == settings
@@ -62,7 +78,8 @@ def test_changed_values_survive_json_and_back() -> None:
 
 
 def test_every_setting_is_described() -> None:
-    assert list(Settings.all()) == [field.name for field in dataclasses.fields(Settings)]
+    assert list(Settings.all()) == list(Settings.__annotations__)  # the order of hashes
+    assert set(Settings.all()) == {field.name for field in dataclasses.fields(Settings)}
     for name, one in Settings.all().items():
         assert one.line.startswith(f"{name}=") and one.description in one.line
         assert len(one.description) > 10 and one.label and bool(one.own) == one.is_optional

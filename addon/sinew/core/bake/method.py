@@ -18,6 +18,7 @@ from .move import Move
 from .numbers import Numbers
 
 if TYPE_CHECKING:
+    from .settings import BakeSettings
     from .shot import Shot
     from .store import Store
 
@@ -96,7 +97,7 @@ class Method:
     name: str  # in manifests, setups and on the command line
     label: str  # for an artist
     description: str
-    settings: type[Any]  # a dataclass of what an artist chooses; see BakeSettings
+    settings: type[BakeSettings]  # a dataclass of what an artist chooses
     layout: Callable[[int, Mapping[str, int]], Layout]  # from the number of vertices and the counts of an engine
     # Of a shot; with the constants of a bake of the same body, if there is one. May take long, so it has a monitor.
     engine: Callable[[Shot, Store | None, Any], Engine]

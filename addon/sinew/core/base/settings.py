@@ -192,7 +192,7 @@ class BaseSettings:
 
     @classmethod
     def all(cls) -> Mapping[str, Setting]:
-        """Every setting by its name, as they are declared."""
+        """Every setting by its name: those that the class itself declares, in that order, then those it inherits."""
         return _declared(cast(Any, cls))  # mypy: a dataclass is not hashable, but a class is
 
     @classmethod
@@ -262,7 +262,9 @@ class BaseSettings:
 @functools.cache
 def _declared(cls: type[Any]) -> Mapping[str, Setting]:
     found = {}
-    for field in dataclasses.fields(cls):
+    fields = {field.name: field for field in dataclasses.fields(cls)}
+    own = (name for name in cls.__dict__.get("__annotations__", ()) if name in fields)
+    for field in (fields[name] for name in dict.fromkeys((*own, *fields))):
         kind, _, optional = (part.strip() for part in str(field.type).partition("|"))
         told = dict(field.metadata)
         told["label"] = told["label"] or field.name.replace("_", " ").title()

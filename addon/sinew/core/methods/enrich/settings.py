@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...bake.missing import parse_frames
-from ...base.errors import BadInput
-from ...base.settings import CAGE, CHANGED, DATA, RANGE, RESULT, BaseSettings, setting
+from ...bake.settings import BakeSettings, shared
+from ...base.settings import CAGE, CHANGED, DATA, RANGE, RESULT, setting
 
 
 @dataclass(frozen=True)
-class Settings(BaseSettings):
-    """Settings of one bake."""
+class Settings(BakeSettings):
+    """Settings of one bake. Those of every bake are named where they stand in the hashes of older ones."""
 
     resolution: int = setting(
         0,
@@ -55,15 +54,7 @@ class Settings(BaseSettings):
         soft=(0.1, 3.0),
         look=True,
     )
-    amount: float = setting(
-        1.0,
-        "How much of the motion is seen: 0 is the animation as it was, 2 is double. Multiplies the object property "
-        "sinew_amount, and needs no new simulation",
-        low=0.0,
-        high=2.0,
-        belongs=RESULT,
-        look=True,
-    )
+    amount: float = shared("amount")
     maximum_offset: float = setting(
         0.0,
         "How far free parts get from the animation at most, as a fraction of the body's size; 0 is no limit",
@@ -253,12 +244,7 @@ class Settings(BaseSettings):
         counts=DATA,
         label="Back to Animation Group",
     )
-    passengers: bool = setting(
-        True,
-        "Clothes, eyes, teeth and hair that hang on the same armature move with the flesh of the body",
-        belongs=RANGE,
-        label="Attached Meshes",
-    )
+    passengers: bool = shared("passengers")
     preview_resolution: int = setting(
         14,
         "Cells of a preview's cage along the longest side of the body: fewer are quicker",
@@ -266,22 +252,8 @@ class Settings(BaseSettings):
         high=64,
         belongs=RANGE,
     )
-    preview_frames: int = setting(
-        48,
-        "Frames of a preview, from the current one on; the timeline's preview range goes before",
-        low=2,
-        high=100000,
-        belongs=RANGE,
-    )
-    rest_frame: int | None = setting(
-        None,
-        "Frame on which the body is relaxed; none takes the undeformed mesh",
-        low=-1048574,
-        high=1048574,
-        belongs=CAGE,
-        counts=DATA,
-        own="Take the rest shape from a frame instead of the undeformed mesh",
-    )
+    preview_frames: int = shared("preview_frames")
+    rest_frame: int | None = shared("rest_frame")
     safe_frame: int | None = setting(
         None,
         "Frame on which parts that touch at rest are well apart: the cage is built there and brought to the rest "
@@ -298,50 +270,13 @@ class Settings(BaseSettings):
         belongs=CAGE,
         counts=DATA,
     )
-    frame_start: int | None = setting(
-        None,
-        "First frame of the bake; none is the scene's",
-        low=-1048574,
-        high=1048574,
-        belongs=RANGE,
-        own="Begin at a frame of its own instead of the scene's first",
-    )
-    frame_end: int | None = setting(
-        None,
-        "Last frame of the bake; none is the scene's",
-        low=-1048574,
-        high=1048574,
-        belongs=RANGE,
-        own="End at a frame of its own instead of the scene's last",
-    )
-    samples: int = setting(
-        1,
-        "Samples in each frame: more make motion blur right and fast motion smooth, and take longer",
-        choices={1: "1", 2: "2", 4: "4"},
-    )
-    preroll: int = setting(
-        0,
-        "Frames simulated before the first, so that flesh hangs and swings already when the shot begins. With a start "
-        "at rest, those on the way to the first pose (0 is one second)",
-        low=0,
-        high=1000,
-        soft=(0, 100),
-    )
-    start: str = setting(
-        "moving",
-        "How flesh begins: moving with the animation, settled in the first pose (it hangs already where it sags), or "
-        "at rest in the undeformed shape, from where it is led to the first pose before the first frame",
-        choices={"moving": "Moving", "settled": "Settled", "rest": "Rest"},
-    )
-    loop: bool = setting(
-        False,
-        "The frames are one cycle of a loop, on the spot: the flesh ends as it began and repeats without a jump",
-    )
-    missing_frames: str = setting(
-        "",
-        "Broken or missing frames of the animation, such as 12, 15-18: they are bridged from those around them",
-        counts=DATA,
-    )
+    frame_start: int | None = shared("frame_start")
+    frame_end: int | None = shared("frame_end")
+    samples: int = shared("samples")
+    preroll: int = shared("preroll")
+    start: str = shared("start")
+    loop: bool = shared("loop")
+    missing_frames: str = shared("missing_frames")
     detail: bool = setting(
         True,
         "Keep wrinkles and edges that are finer than the cage. Off smooths noisy scans, and nothing follows exactly",
@@ -449,21 +384,4 @@ class Settings(BaseSettings):
         precision=4,
         look=True,
     )
-    gravity: tuple[float, float, float] | None = setting(
-        None,
-        "Gravity as x,y,z; none is the scene's",
-        low=-1e4,
-        high=1e4,
-        unit="m/s2",
-        counts=DATA,
-        own="Use a gravity of its own instead of the scene's",
-    )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        parse_frames(self.missing_frames)
-        if self.frame_start is not None and self.frame_end is not None and self.frame_end < self.frame_start:
-            raise BadInput(
-                f"The frame range {self.frame_start} to {self.frame_end} is empty: set Frame End to "
-                f"{self.frame_start} or later."
-            )
+    gravity: tuple[float, float, float] | None = shared("gravity")
