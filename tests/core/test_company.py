@@ -166,6 +166,10 @@ def test_those_that_do_not_fit_together_are_told_before_any_work(tmp_path: Path)
     looped = dataclasses.replace(company()[1].shot, settings=Settings(resolution=8, loop=True))
     with pytest.raises(BadInput, match="no loop"):
         run.bake_group([company()[0], run.Member(looped, Given(samples(0.5)), world="one")], tmp_path)
+    for change, word in ({"scheme": "implicit_euler"}, "Scheme"), ({"newton_rounds": 4}, "Rounds"):
+        other = dataclasses.replace(company()[1].shot, settings=Settings(resolution=8, **change))
+        with pytest.raises(BadInput, match=f'"left" and "right" are simulated together: give them the same {word}'):
+            run.bake_group([company()[0], run.Member(other, Given(samples(0.5)), world="one")], tmp_path)
     assert not tmp_path.exists() or not list(tmp_path.iterdir())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,11 @@ from fake_method import TrailEngine, trail
 from sinew.core.bake import folders, method, remake, run
 from sinew.core.bake.job import Job, Plan
 from sinew.core.bake.report import lines, told
+from sinew.core.bake.settings import BakeSettings
 from sinew.core.bake.spool import Given
 from sinew.core.bake.store import Store
 from sinew.core.base.errors import BadInput, Cancelled, StoreError
+from sinew.core.base.settings import setting
 from sinew.core.methods.enrich.settings import Settings
 from test_bake import COUNT, PASSENGER, make_shot, samples, with_passenger
 
@@ -95,6 +98,16 @@ def test_two_methods_never_take_over_from_each_other(tmp_path: Path, made: metho
     flesh = run.bake(make_shot(), samples(), tmp_path)
     other = run.bake(trail(make_shot(), made), samples(), tmp_path, previous=flesh.id)
     assert TrailEngine.steps == COUNT and other.id != flesh.id
+
+
+def test_two_methods_that_declare_one_setting_differently_are_refused() -> None:
+    @dataclasses.dataclass(frozen=True)
+    class Other(BakeSettings):
+        jiggle: float = setting(1.0, "Something else")
+
+    with pytest.raises(BadInput, match='enrich and trail declare the setting "jiggle" differently'):
+        method.register(fake_method.make(Other))
+    assert "trail" not in [one.name for one in method.known()]
 
 
 def group(made: method.Method) -> list[Plan]:

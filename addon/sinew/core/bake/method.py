@@ -108,12 +108,22 @@ class Method:
     numbers: type[Numbers] = Numbers
     tell: Callable[[Mapping[str, Any]], Told] = lambda report: Told()
     coarse: Callable[[Any], Mapping[str, Any]] = lambda settings: {}  # changes of the settings for a quick look
+    shares: Callable[[Any], Mapping[str, Any]] = lambda settings: {}  # of them, what all bodies of a world have as one
 
 
 _known: dict[str, Method] = {}
 
 
 def register(method: Method) -> None:
+    """Two may have a setting of one name, if both declare it alike: it is one property and one word of a command."""
+    for other in _known.values():
+        theirs = other.settings.all()
+        for name, one in method.settings.all().items():
+            if other.name != method.name and theirs.get(name, one) != one:
+                raise BadInput(
+                    f'The methods {other.name} and {method.name} declare the setting "{name}" differently: declare it '
+                    "alike, or give it another name."
+                )
     _known[method.name] = method
 
 

@@ -15,6 +15,7 @@ import concurrent.futures
 import contextlib
 import dataclasses
 import functools
+import itertools
 import secrets
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -176,15 +177,21 @@ def _acquainted(members: Sequence[Member]) -> list[Member]:
 
 
 def _check_company(company: Sequence[Member]) -> None:
-    one, *others = [member.shot for member in company]
-    mine = (one.first_frame, one.samples, one.sample_rate)
-    for other in others:
-        theirs = (other.first_frame, other.samples, other.sample_rate)
-        if theirs != mine or one.settings.loop or other.settings.loop:
+    for one, other in itertools.combinations([member.shot for member in company], 2):
+        ranges = [(shot.first_frame, shot.samples, shot.sample_rate) for shot in (one, other)]
+        wrong = ranges[0] != ranges[1] or one.settings.loop or other.settings.loop
+        advice = "frame range and samples a frame, and no loop" if wrong else _not_shared(one, other)
+        if advice:
             raise BadInput(
-                f'"{one.owner_object}" and "{other.owner_object}" are simulated together: give them the same frame '
-                "range and samples a frame, and no loop."
+                f'"{one.owner_object}" and "{other.owner_object}" are simulated together: give them the same {advice}.'
             )
+
+
+def _not_shared(one: Shot, other: Shot) -> str:
+    """Label of a setting that the bodies of a world must have as one, and these have not; "" without one."""
+    mine, theirs = (shot.method.shares(shot.settings) for shot in (one, other))
+    differing = (name for name, value in mine.items() if theirs.get(name, value) != value)
+    return next((str(one.settings.find(name).label) for name in differing), "")
 
 
 class _Found:

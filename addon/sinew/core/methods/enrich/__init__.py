@@ -16,6 +16,10 @@ def _coarse(settings: Settings) -> Mapping[str, Any]:
     return {"resolution": min(settings.resolution, coarse) if settings.resolution else coarse}
 
 
+def _shares(settings: Settings) -> Mapping[str, Any]:
+    return {name: getattr(settings, name) for name in ("scheme", "newton_rounds") if settings.simulate}
+
+
 METHOD = Method(
     name="enrich",
     label="Flesh",
@@ -30,4 +34,5 @@ METHOD = Method(
     numbers=engine.FleshNumbers,
     tell=report.tell,
     coarse=_coarse,
+    shares=_shares,
 )
