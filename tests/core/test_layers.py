@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -23,7 +23,6 @@ HIDDEN: list[tuple[re.Pattern[str], str, set[str]]] = [
 ]
 BLENDER_MODULES = {"bpy", "bmesh", "mathutils", "gpu", "bpy_extras", "blf", "addon_utils"}
 
-METHODS = ("enrich", "tracks", "face", "dense", "edit")
 # The folders of the package, from the lowest up; * is one of a method. What gathers the methods lies above them.
 FOLDERS = [
     *("core/base", "core/geometry", "core/cage", "core/paint", "core/bake", "core/methods/*", "core/methods"),
@@ -52,8 +51,10 @@ def include_violations(native: Path) -> Iterator[str]:
             yield f"{name}: a file of a method lies in the method's folder"
             continue
         text = without_comments(file.read_text())
-        for included in re.findall(r'^\s*#\s*include\s*"([^"]+)"', text, re.MULTILINE):
+        for bracket, included in re.findall(r'^\s*#\s*include\s*(["<])([^">]+)[">]', text, re.MULTILINE):
             other = included.split("/")[0]
+            if bracket == "<" and other not in LAYERS:
+                continue  # of the system
             if "/" not in included or other not in LAYERS:
                 yield f'{name}: "{included}" is not written from native/'
             elif LAYERS.index(other) > LAYERS.index(layer):
@@ -91,33 +92,38 @@ def is_type_checking(node: ast.AST) -> bool:
     return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
 
 
-def folder_of(names: Sequence[str]) -> tuple[str, str]:
+def methods_of(package: Path) -> set[str]:
+    """A method is a folder of core/methods; it may have one of its name in setups and ui."""
+    return {folder.name for folder in (package / "core" / "methods").glob("[!_]*/")}
+
+
+def folder_of(names: Sequence[str], methods: Collection[str]) -> tuple[str, str]:
     """Where a module lies, as FOLDERS has it ("" where that is none of them), and the method that it is of, if any.
     `names` lead to it from the top of the package, and may go on to something in it."""
     top, below = names[0], names[1] if len(names) > 1 else ""
     if top == "core":
-        if below == "methods" and len(names) > 2 and names[2] in METHODS:
+        if below == "methods" and len(names) > 2 and names[2] in methods:
             return "core/methods/*", names[2]
         folder = f"core/{below or '__init__'}"
         return (folder if folder in FOLDERS else ""), ""
     if top in ("setups", "ui"):
-        if below in METHODS:
+        if below in methods:
             return f"{top}/*", below
         return (f"{top}/{below}" if f"{top}/{below}" in FOLDERS else top if below else f"{top}/__init__"), ""
     return ("scene" if top == "scene" else "the package"), ""
 
 
-def is_misplaced(parts: Sequence[str]) -> bool:
+def is_misplaced(parts: Sequence[str], methods: Collection[str]) -> bool:
     """Whether a file lies in a folder that nobody knows."""
-    folder, _ = folder_of([*parts[:-1], parts[-1].removesuffix(".py")])
+    folder, _ = folder_of([*parts[:-1], parts[-1].removesuffix(".py")], methods)
     depth = {"core/methods": 3, "core/methods/*": 4, "scene": 2, "setups": 2, "ui": 2, "the package": 1}
     return not folder or len(parts) > depth.get(folder, 4 if folder.startswith("core/") else 3)
 
 
-def upward(importer: Sequence[str], imported: Sequence[str]) -> str:
+def upward(importer: Sequence[str], imported: Sequence[str], methods: Collection[str]) -> str:
     """What is wrong with an import of one module by another, or ""."""
-    folder, method = folder_of(importer)
-    other, other_method = folder_of(imported)
+    folder, method = folder_of(importer, methods)
+    other, other_method = folder_of(imported, methods)
     if imported[0] in ("_native", "_processor"):
         at_home = list(importer) == ["core", "base", "native"]
         return "" if at_home else f"imports {imported[0]} outside core/base/native.py"
@@ -133,11 +139,13 @@ def upward(importer: Sequence[str], imported: Sequence[str]) -> str:
 
 
 def import_violations(package: Path) -> Iterator[str]:
+    methods = methods_of(package)
     for file in sorted(package.glob("**/*.py")):
         parts = file.relative_to(package).parts
         name = "/".join(parts)
         module = [*parts[:-1], *([] if file.stem == "__init__" else [file.stem])] or ["__init__"]
-        if is_misplaced(parts if file.stem != "__init__" or len(parts) == 1 else [*parts[:-1], "__init__.py"]):
+        placed = parts if file.stem != "__init__" or len(parts) == 1 else [*parts[:-1], "__init__.py"]
+        if is_misplaced(placed, methods):
             yield f"{name}: lies in no known folder"
             continue
         tree = ast.parse(file.read_text(), name)
@@ -153,7 +161,7 @@ def import_violations(package: Path) -> Iterator[str]:
             if level > len(parts):
                 yield f"{where}: imports from above the package"
                 continue
-            reason = upward(module, [*parts[: len(parts) - level], *dotted.split(".")])
+            reason = upward(module, [*parts[: len(parts) - level], *dotted.split(".")], methods)
             if reason:
                 yield f"{where}: {reason}"
         if name != "scene/compat.py":
@@ -175,7 +183,17 @@ def test_no_include_or_import_points_upward():
     assert violations(ROOT) == []
 
 
+def write_among_methods(root: Path, path: str, text: str) -> None:
+    """A file in a tree that has two methods."""
+    for method in ("enrich", "tracks"):
+        (root / "addon/sinew/core/methods" / method).mkdir(parents=True)
+    file = root / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+
+
 def test_the_reader_sees_the_real_tree():
+    assert "enrich" in methods_of(ROOT / "addon" / "sinew")
     assert len(list((ROOT / "native").glob("**/*.c"))) >= 10
     assert len(list((ROOT / "addon" / "sinew").glob("**/*.py"))) >= 5
     for _, _, owners in HIDDEN:
@@ -187,6 +205,8 @@ def test_the_reader_sees_the_real_tree():
     [
         ("native/mesh/a.c", '#include "energy/b.h"\n'),
         ("native/base/a.h", '#  include "math/b.h"\n'),
+        ("native/mesh/a.c", "#include <energy/term.h>\n"),
+        ("native/method/a/b.c", "#include <method/c/d.h>\n"),
         ("native/mesh/a.c", '#include "a.h"\n'),
         ("native/mesh/a.c", '#include "../base/a.h"\n'),
         ("native/other/a.c", "int a;\n"),
@@ -242,7 +262,7 @@ def test_the_reader_sees_the_real_tree():
         ("addon/sinew/ui/a.py", "from .setup import b\n"),
         ("addon/sinew/ui/a.py", "from .enrich import b\n"),
         ("addon/sinew/ui/setup/a.py", "from ..enrich import b\n"),
-        ("addon/sinew/ui/enrich/a.py", "from ..face import b\n"),
+        ("addon/sinew/ui/enrich/a.py", "from ..tracks import b\n"),
         ("addon/sinew/ui/enrich/a.py", "from ... import _native\n"),
         ("addon/sinew/core/bake/a.py", "import sinew.core.bake.b\n"),
         ("addon/sinew/core/bake/a.py", "from sinew.core.bake import b\n"),
@@ -253,9 +273,7 @@ def test_the_reader_sees_the_real_tree():
     ],
 )
 def test_an_upward_line_is_caught(tmp_path: Path, path: str, text: str):
-    file = tmp_path / path
-    file.parent.mkdir(parents=True)
-    file.write_text(text)
+    write_among_methods(tmp_path, path, text)
     assert len(violations(tmp_path)) == 1
 
 
@@ -276,6 +294,8 @@ def test_an_upward_line_is_caught(tmp_path: Path, path: str, text: str):
         ("addon/sinew/setups/a.py", "import bpy\nfrom ..core.methods import b\nfrom ..scene import c\n"),
         ("addon/sinew/setups/enrich/a.py", "from ..target import b\nfrom ...core.methods.enrich.c import d\n"),
         ("addon/sinew/setups/__init__.py", "from .enrich.a import b\nfrom .c import d\n"),
+        ("addon/sinew/core/methods/tracks/a.py", "from . import b\nfrom ...bake.e import f\n"),
+        ("addon/sinew/setups/tracks/a.py", "from ...core.methods.tracks.c import d\n"),
         ("addon/sinew/ui/a.py", "import bpy\nfrom .. import setups\nfrom ..scene import c\n"),
         ("addon/sinew/ui/enrich/a.py", "from ..setup import b\nfrom .. import c\nfrom ... import setups\n"),
         ("addon/sinew/ui/__init__.py", "from .enrich import a\nfrom .setup import b\nfrom ..scene import c\n"),
@@ -284,7 +304,5 @@ def test_an_upward_line_is_caught(tmp_path: Path, path: str, text: str):
     ],
 )
 def test_a_downward_line_is_accepted(tmp_path: Path, path: str, text: str):
-    file = tmp_path / path
-    file.parent.mkdir(parents=True)
-    file.write_text(text)
+    write_among_methods(tmp_path, path, text)
     assert violations(tmp_path) == []
