@@ -18,6 +18,7 @@ from __future__ import annotations
 import csv
 import os
 import platform
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -87,7 +88,10 @@ def bake_long_shot() -> dict[str, Any] | None:
     strip.repeat = 10.0
     name, scene = ob.name, bpy.context.scene
     scene.frame_end = scene.frame_start + LONG_SHOT - 1
-    file = OUT / "long-shot.blend"
+    folder = OUT / "long-shot"
+    shutil.rmtree(folder, ignore_errors=True)  # a bake that is there already would lend its frames
+    folder.mkdir()
+    file = folder / "shot.blend"
     bpy.ops.wm.save_as_mainfile(filepath=str(file))
     return bake(file, name, "--set", "resolution=35")
 
