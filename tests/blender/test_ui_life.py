@@ -64,7 +64,7 @@ def test_frames_arrive_in_the_viewport_while_the_bake_goes_on(arm: Any, unhurrie
     wait_for(lambda: work.job is not None and work.job.progress[1] > 8)
     assert not work.job.ended and added(arm, 8) > 1e-4
     assert job_operator.wait_until_over(120)
-    assert state_now().kind == state.BAKED and added(arm, 40) > 1e-5
+    assert state_now().kind == state.BAKED and added(arm, 15) > 1e-5  # by frame 40 it has come to rest
 
 
 def given_at(ob: Any, frame: int) -> Any:
