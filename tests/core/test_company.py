@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -13,10 +15,14 @@ from bodies import box_surface
 from fake_method import registered, trail
 from shots import make_shot
 from sinew.core.bake import folders, method, run
+from sinew.core.bake.clock import Clock
+from sinew.core.bake.company import Company
 from sinew.core.bake.method import Method
+from sinew.core.bake.numbers import Numbers
 from sinew.core.bake.shot import Sample, Shot
 from sinew.core.bake.spool import Given
 from sinew.core.bake.store import Store
+from sinew.core.bake.worker import Worker
 from sinew.core.base.errors import BadInput, Cancelled
 from sinew.core.base.native import module
 from sinew.core.methods.enrich.settings import Settings
@@ -157,6 +163,48 @@ def test_a_bake_alone_is_not_taken_for_one_in_company(tmp_path: Path) -> None:
     alone = run.bake_group(company(world=""), tmp_path)
     together = run.bake_group(company(previous=(alone[0].id, alone[1].id)), tmp_path)
     assert [one.unchanged for one in together] == [False, False]
+
+
+def worker_at(index: int, begun: list[int]) -> Worker:
+    """One whose engine only says where it begins."""
+
+    def begin(store: Any, first: int, pulse: Any) -> int:
+        begun.append(first)
+        return first
+
+    engine = SimpleNamespace(ahead=0, begin=begin, move=lambda *_: time.sleep(0.02), advance=lambda *_: Numbers())
+    store = SimpleNamespace(done=index, marks=[None] * COUNT, void_from=lambda first: None)
+    return Worker(cast(Any, store), shot_of("one"), cast(Any, engine), Clock(), taken=COUNT)
+
+
+def test_who_goes_back_begins_there_again() -> None:
+    begun: list[int] = []
+    worker = worker_at(5, begun)
+    assert worker.begin() and worker.begin()
+    worker.go_back(2)
+    assert worker.begin() and begun == [5, 2]
+
+
+def test_a_company_falls_in_line_when_it_is_told_and_not_when_it_is_asked() -> None:
+    one, other = worker_at(5, []), worker_at(3, [])
+    together = Company([one, other])
+    assert (one.computes, other.computes) == (3, 3)
+    other.go_back(1)
+    assert together.can_step and one.computes == 3
+    together.fall_in_line()
+    assert one.computes == 1
+
+
+def test_joint_seconds_are_shared_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Worker, "finish", lambda worker, numbers: None)
+    workers = [worker_at(3, []), worker_at(3, [])]
+    for worker in workers:
+        monkeypatch.setattr(worker, "_prepared", COUNT)
+    start = time.monotonic()
+    Company(workers).step()
+    elapsed = time.monotonic() - start
+    seconds = [worker.clock.seconds["simulation"] for worker in workers]
+    assert 0.04 <= sum(seconds) <= elapsed and seconds[0] == seconds[1]
 
 
 def test_those_that_do_not_fit_together_are_told_before_any_work(tmp_path: Path) -> None:

@@ -26,9 +26,13 @@ class Clock:
         try:
             yield
         finally:
-            with self._lock:
-                self.seconds[name] = self.seconds.get(name, 0.0) + time.monotonic() - start
-                self.calls[name] = self.calls.get(name, 0) + 1
+            self.add(name, time.monotonic() - start)
+
+    def add(self, name: str, seconds: float) -> None:
+        """A stage was gone through in that time."""
+        with self._lock:
+            self.seconds[name] = self.seconds.get(name, 0.0) + seconds
+            self.calls[name] = self.calls.get(name, 0) + 1
 
     def timed(self, name: str, items: Iterable[Item]) -> Generator[Item, None, None]:
         """The same items; the time that it takes to get each counts."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
 
 from .move import World
 from .worker import Worker
@@ -15,6 +16,7 @@ class Company:
     def __init__(self, workers: Sequence[Worker]) -> None:
         self.workers = tuple(workers)
         self._world = World()
+        self.fall_in_line()
 
     @property
     def done(self) -> int:
@@ -35,25 +37,34 @@ class Company:
 
     @property
     def _can_advance(self) -> bool:
-        self._fall_in_line()
         return all(worker.can_advance for worker in self.workers)
 
-    def _fall_in_line(self) -> None:
+    def fall_in_line(self) -> None:
         """Who is ahead of the others, after an interruption or a change of theirs, computes those samples again: they
-        have felt the others."""
+        have felt the others. To be called when one may have gone back."""
         least = min(worker.computes for worker in self.workers)
         for worker in self.workers:
             if worker.computes > least:
                 worker.go_back(least)
 
     def _advance(self) -> None:
-        with contextlib.ExitStack() as clocks:
-            for worker in self.workers:
-                clocks.enter_context(worker.clock.stage("simulation"))
+        with self._shared_time():
             begun = [worker.begin() for worker in self.workers]
             if not all(begun):
+                self.fall_in_line()
                 return
             moved = self._world.advance([worker.move() for worker in self.workers])
             numbers = [worker.advance(one) for worker, one in zip(self.workers, moved, strict=True)]
         for worker, about in zip(self.workers, numbers, strict=True):
             worker.finish(about)
+
+    @contextlib.contextmanager
+    def _shared_time(self) -> Iterator[None]:
+        """The time is told of the simulations of all, an equal part each."""
+        start = time.monotonic()
+        try:
+            yield
+        finally:
+            part = (time.monotonic() - start) / len(self.workers)
+            for worker in self.workers:
+                worker.clock.add("simulation", part)

@@ -416,6 +416,8 @@ def _run(bakes: Sequence[_Bake], progress: Progress | None) -> None:
         while True:
             for one in bakes:
                 one.feed(wait=False)
+            for company in companies:
+                company.fall_in_line()  # a changed sample sends a worker back
             ready = [company for company in companies if company.can_step]
             waiting = [one for one in bakes if one.has_more]
             if ready:

@@ -71,7 +71,6 @@ class Worker:
 
     def _void(self, index: int) -> None:
         """A sample has changed, or is damaged. The states that have looked ahead to it have seen it too."""
-        self._begun = False
         self._prepared = min(self._prepared, index)
         start = 0 if self.shot.settings.loop else min(self._state, max(0, index - self.engine.ahead))
         self.go_back(start)
@@ -118,14 +117,15 @@ class Worker:
         if self._begun:
             return True
         start = self.engine.begin(self.store, self._state, self.pulse)
+        is_there = start >= self._state
+        if not is_there:
+            self.go_back(start)
         self._begun = True
-        if start >= self._state:
-            return True
-        self.go_back(start)
-        return False
+        return is_there
 
     def go_back(self, index: int) -> None:
-        """Samples from `index` on are to be computed anew."""
+        """Samples from `index` on are to be computed anew, and the engine begins there."""
+        self._begun = False
         for later in range(index, self._state):
             mark = self.store.marks[later]
             if mark is not None:
