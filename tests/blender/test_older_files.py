@@ -45,6 +45,7 @@ def test_it_plays_and_its_setup_is_one_of_flesh(blend: Path) -> None:
     assert raw["schema"] == 2 and "method" not in raw
     (entry,) = setup.load()
     assert (entry.method, entry.settings["rigid_group"], len(entry.passengers)) == ("enrich", "Bony", 1)
+    assert (entry.settings["bone_core"], entry.settings["rigid_shells"]) == (0.0, False)  # the defaults of then
     setup.save_of(arm(), entry, bpy.context.scene)
     (raw,) = bpy.context.scene[setup.KEY]
     assert (raw["schema"], raw["method"]) == (setup.SCHEMA, "enrich")

@@ -4,8 +4,8 @@ They live on the Scene, so that linked characters work, as plain custom properti
 and saved without Sinew. `scene["sinew_setups"]` is a list of groups: schema, id, object (a pointer), bake, previous,
 settings (JSON of the values that differ from the defaults), fingerprint (JSON), passengers (a list of groups: id,
 object, use, mode), method, chosen. An object may have several setups; the chosen one is what its panel shows. Schema 1
-had neither id nor passengers, and schema 2 one setup for an object, of the one method that there was; both are read,
-and written as 3.
+had neither id nor passengers, schema 2 one setup for an object, of the one method that there was, and schema 3 other
+defaults; all are read, and written as 4.
 
 A copy of an object is not in that list. So what is the object's own in its setups, the settings and how its passengers
 are carried, is noted on the object too, under `NOTE`: duplicates and appended objects bring it along (see `copied`).
@@ -25,8 +25,10 @@ import bpy
 
 KEY = "sinew_setups"
 NOTE = "sinew_setup"  # on an object
-SCHEMA = 3
+SCHEMA = 4
 FIRST_METHOD = "enrich"  # of setups that do not say
+# What a setup of an older schema means where it says nothing: its bakes were made so.
+_FORMER_DEFAULTS = {"bone_core": 0.0, "rigid_shells": False}
 SOFT, RIGID, AUTOMATIC = "SOFT", "RIGID", "AUTOMATIC"
 
 
@@ -253,8 +255,10 @@ def played() -> Iterator[str]:
 
 def _read(raw: Any) -> Setup | None:
     try:
-        if raw["schema"] not in (1, 2, SCHEMA):
+        if raw["schema"] not in (1, 2, 3, SCHEMA):
             return None
+        method = str(raw.get("method", FIRST_METHOD))
+        is_former = raw["schema"] < SCHEMA and method == FIRST_METHOD
         ob = raw.get("object")
         marks = _parsed(raw.get("fingerprint", "{}"))
         return Setup(
@@ -264,14 +268,14 @@ def _read(raw: Any) -> Setup | None:
             previous=str(raw.get("previous", "")),
             previous_root=str(raw.get("previous_root", "")),
             made_group=str(raw.get("made_group", "")),
-            settings=dict(_parsed(raw["settings"])),
+            settings={**(_FORMER_DEFAULTS if is_former else {}), **_parsed(raw["settings"])},
             fingerprint=dict(marks),
             passengers=[
                 PassengerChoice(one["object"], bool(one["use"]), str(one["mode"]), str(one["id"]))
                 for one in raw.get("passengers", [])
                 if _object_of(one) is not None
             ],
-            method=str(raw.get("method", FIRST_METHOD)),
+            method=method,
             chosen=bool(raw.get("chosen", 0)),
         )
     except (AttributeError, KeyError, TypeError, ValueError):
