@@ -23,7 +23,6 @@ class TrailNumbers(Numbers):
 
 
 class TrailEngine:
-    ahead = 0
     preparing = "preparing"
     steps = 0
     on_step: Callable[[], None] = staticmethod(lambda: None)

@@ -172,7 +172,7 @@ def worker_at(index: int, begun: list[int]) -> Worker:
         begun.append(first)
         return first
 
-    engine = SimpleNamespace(ahead=0, begin=begin, move=lambda *_: time.sleep(0.02), advance=lambda *_: Numbers())
+    engine = SimpleNamespace(begin=begin, move=lambda *_: time.sleep(0.02), advance=lambda *_: Numbers())
     store = SimpleNamespace(done=index, marks=[None] * COUNT, void_from=lambda first: None)
     return Worker(cast(Any, store), shot_of("one"), cast(Any, engine), Clock(), taken=COUNT)
 

@@ -18,7 +18,7 @@ from sinew.core.bake.report import lines, told
 from sinew.core.bake.settings import BakeSettings
 from sinew.core.bake.spool import Given
 from sinew.core.bake.store import Store
-from sinew.core.base.errors import BadInput, Cancelled, StoreError
+from sinew.core.base.errors import BadInput, Cancelled, OutOfMemory, StoreError
 from sinew.core.base.settings import setting
 from sinew.core.methods.enrich.settings import Settings
 from test_bake import COUNT, PASSENGER, make_shot, samples, with_passenger
@@ -61,6 +61,7 @@ def test_a_method_of_a_few_lines_bakes_reports_and_continues(tmp_path: Path, mad
     outcome = run.bake(shot, samples(), tmp_path)
     check(outcome)
     assert outcome.report["method"] == "trail" and outcome.report["trail"] > 0.0
+    assert not any(word in "\n".join(lines(outcome.report)) for word in ("cage", "followed"))
     assert lines(outcome.report)[0].endswith("one trail") and "note: It trails." in lines(outcome.report)
     assert told(outcome.report)
     assert run.bake(shot, samples(), tmp_path, previous=outcome.id).unchanged
@@ -108,6 +109,28 @@ def test_two_methods_that_declare_one_setting_differently_are_refused() -> None:
     with pytest.raises(BadInput, match='enrich and trail declare the setting "jiggle" differently'):
         method.register(fake_method.make(Other))
     assert "trail" not in [one.name for one in method.known()]
+
+
+def test_what_is_said_when_it_is_stopped_or_lacks_memory_is_not_of_flesh(tmp_path: Path, made: method.Method) -> None:
+    def bake(error: type[BaseException]) -> None:
+        def fail(shot: Any, store: Any, monitor: Any) -> Any:
+            raise error
+
+        shot = trail(make_shot(), dataclasses.replace(made, engine=fail))
+        run.bake(shot, samples(), tmp_path)
+
+    with pytest.raises(Cancelled, match="Stopped before the first frame"):
+        bake(KeyboardInterrupt)
+    with pytest.raises(OutOfMemory, match="close other programs and bake again"):
+        bake(MemoryError)
+
+
+def test_it_takes_over_all_but_what_has_looked_past_the_end(tmp_path: Path, made: method.Method) -> None:
+    first = run.bake(trail(make_shot(), made), samples(), tmp_path)
+    TrailEngine.steps = 0
+    shorter = trail(make_shot(samples=COUNT - 1, frame_end=COUNT - 1), made)
+    run.bake(shorter, samples(COUNT - 1), tmp_path, previous=first.id)
+    assert TrailEngine.steps == 0  # it looks at no sample after its own
 
 
 def group(made: method.Method) -> list[Plan]:

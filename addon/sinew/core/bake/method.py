@@ -52,7 +52,6 @@ class Engine(Show, Protocol):
     a bake goes on after a kill with the same bits; it keeps nothing else from one sample to the next but copies."""
 
     size: float  # of the body, metres
-    ahead: int  # so many samples after the one that is computed must be prepared
     preparing: str  # name of the stage, for a clock
 
     def counts(self) -> dict[str, int]:
@@ -107,6 +106,9 @@ class Method:
     monitor: Callable[[], Any]  # of work in a thread: progress() and cancel()
     numbers: type[Numbers] = Numbers
     tell: Callable[[Mapping[str, Any]], Told] = lambda report: Told()
+    ahead: Callable[[Any], int] = lambda settings: 0  # a state has looked at so many samples after its own
+    making: str = ""  # what is made once, before the first sample, for a clock and in sentences
+    saving: str = "close other programs"  # what helps where memory is short
     coarse: Callable[[Any], Mapping[str, Any]] = lambda settings: {}  # changes of the settings for a quick look
     shares: Callable[[Any], Mapping[str, Any]] = lambda settings: {}  # of them, what all bodies of a world have as one
 

@@ -115,8 +115,7 @@ def lines(report: Mapping[str, Any]) -> list[str]:
     return [
         f"{report['object']}: {frames_text(report['frames'])}, {report['vertices']} vertices{size}",
         *own.lines,
-        f"added motion {100 * added['rms_relative']:.2f} % rms, {100 * added['max_relative']:.2f} % max of size; "
-        f"followed vertices within {100 * report['follow_error']['max_relative']:.5f} %",
+        f"added motion {100 * added['rms_relative']:.2f} % rms, {100 * added['max_relative']:.2f} % max of size",
         f"{seconds['total']:.1f} s ({stages})",
         *([f"carries {_carried(report)}"] if report["passengers"] else []),
         *(["from the frames of the last bake: nothing that moves has changed"] if report.get("from_stored") else []),

@@ -102,7 +102,7 @@ def bake_group(
             return [one if isinstance(one, Outcome) else one.finish() for one in bakes]
         except MemoryError as error:
             raise OutOfMemory(
-                "There is too little memory for this mesh: lower the resolution and bake again."
+                f"There is too little memory for this mesh: {members[0].shot.method.saving} and bake again."
             ) from error
 
 
@@ -338,13 +338,13 @@ def _take_unchanged(found: _Found, progress: Progress | None) -> int:
 
 
 def _carried_over(old: Store, shot: Shot) -> int:
-    """How many samples of an old bake are those of a new one, if their input is. The state of a sample has looked two
-    frames ahead, for cuts, so the last that two ranges share count only if they are the last of both; a loop has seen
+    """How many samples of an old bake are those of a new one, if their input is. The state of a sample has looked
+    ahead, so the last that two ranges share count only if they are the last of both; a loop has seen
     all."""
     before, now = old.manifest.samples, shot.samples
     if before == now:
         return now
-    return 0 if shot.settings.loop else max(0, min(before, now) - 2 * shot.settings.samples)
+    return 0 if shot.settings.loop else max(0, min(before, now) - shot.method.ahead(shot.settings))
 
 
 def _make_engine(
@@ -355,7 +355,9 @@ def _make_engine(
     monitor = shot.method.monitor()
     if watch:
         watch(monitor)
-    with clock.stage("cage"), concurrent.futures.ThreadPoolExecutor(1, "sinew engine") as pool:
+    making = shot.method.making
+    timed = clock.stage(making) if making else contextlib.nullcontext()
+    with timed, concurrent.futures.ThreadPoolExecutor(1, "sinew engine") as pool:
         future = pool.submit(shot.method.engine, shot, store, monitor)
         try:
             while concurrent.futures.wait([future], timeout=0.1).not_done:
@@ -365,7 +367,8 @@ def _make_engine(
             return future.result()
         except (KeyboardInterrupt, Cancelled):
             monitor.cancel()
-            raise Cancelled("Stopped while the cage was built: no frame is finished yet, bake again.") from None
+            when = f"while the {making} was built" if making else "before the first frame"
+            raise Cancelled(f"Stopped {when}: no frame is finished yet, bake again.") from None
 
 
 def _create(root: Path, shot: Shot, found: _Found, engine: Engine) -> Store:
@@ -411,7 +414,7 @@ def _run(bakes: Sequence[_Bake], progress: Progress | None) -> None:
     companies = _companies(bakes)
     for one in bakes:
         one.worker.pulse = clock.tell
-    clock.tell(force=True)  # before anyone is told that frames arrive, and takes what the cage told for frames
+    clock.tell(force=True)  # before anyone is told that frames arrive, and takes what an engine told for frames
     try:
         while True:
             for one in bakes:

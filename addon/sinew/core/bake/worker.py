@@ -31,6 +31,7 @@ class Worker:
         self._available = taken  # samples that were taken in
         self._prepared = store.done  # samples that have what their state is computed from
         self._state = store.done  # samples that have a state, result and mark
+        self._ahead = shot.method.ahead(shot.settings)
         self._begun = False
         self._keys: dict[int, str] = {}  # what the results of samples should depend on
         self._results = Results(store, shot, engine, clock)
@@ -72,7 +73,7 @@ class Worker:
     def _void(self, index: int) -> None:
         """A sample has changed, or is damaged. The states that have looked ahead to it have seen it too."""
         self._prepared = min(self._prepared, index)
-        start = 0 if self.shot.settings.loop else min(self._state, max(0, index - self.engine.ahead))
+        start = 0 if self.shot.settings.loop else min(self._state, max(0, index - self._ahead))
         self.go_back(start)
         for before in range(start, index):
             self.store.show_input(before)
@@ -105,7 +106,7 @@ class Worker:
             return False
         if self.shot.settings.loop:  # its beginning depends on its end
             return self._prepared == self.shot.samples
-        return self._state + self.engine.ahead < self._prepared or self._prepared == self.shot.samples
+        return self._state + self._ahead < self._prepared or self._prepared == self.shot.samples
 
     def prepare(self) -> None:
         """Makes what the next states are computed from, for one sample or a few."""

@@ -33,6 +33,9 @@ METHOD = Method(
     monitor=lambda: engine.load_classes().monitor(),
     numbers=engine.FleshNumbers,
     tell=report.tell,
+    ahead=lambda settings: 2 * settings.samples,  # for cuts
+    making="cage",
+    saving="lower the resolution",
     coarse=_coarse,
     shares=_shares,
 )

@@ -147,7 +147,6 @@ class FleshEngine(FleshShow):
         super().__init__(shot, enricher)
         self._enricher = enricher
         self.size: float = enricher.size
-        self.ahead = 2 * shot.settings.samples
         self._fits: dict[int, FleshNumbers] = {}  # numbers of the fits of this run
         self._pool = concurrent.futures.ThreadPoolExecutor(1, "sinew fit")
         self._coming: tuple[int, Any] | None = None  # the sample that is being fitted, and its future

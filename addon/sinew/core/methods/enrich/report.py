@@ -117,9 +117,13 @@ def _folded(shot: Shot, store: Store, enricher: Any, counts: list[float]) -> lis
 
 def tell(report: Mapping[str, Any]) -> Told:
     fit = report["fit_error"]
+    followed = report["follow_error"]["max_relative"]
     return Told(
         f"{report['tets']:,} tets",
-        (f"fit error {100 * fit['rms_relative']:.3f} % rms, {100 * fit['max_relative']:.2f} % max of size",),
+        (
+            f"fit error {100 * fit['rms_relative']:.3f} % rms, {100 * fit['max_relative']:.2f} % max of size; followed "
+            f"vertices within {100 * followed:.5f} %",
+        ),
         (f"Cage off the animation: {percent(fit)}",),
     )
 
