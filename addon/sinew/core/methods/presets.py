@@ -18,7 +18,6 @@ from ..base.errors import BadInput, StoreError
 # In an installed package they lie inside it; in the repository at its top.
 _FOLDERS = (Path(__file__).parents[2] / "presets", Path(__file__).parents[4] / "presets")
 _SIZE_LIMIT = 65_536
-_METHOD = "enrich"  # of files that do not say
 
 
 @dataclass(frozen=True)
@@ -27,7 +26,7 @@ class Preset:
     label: str
     description: str
     values: Mapping[str, Any]  # all of the look, and nothing that belongs to one body or shot: group, range, resolution
-    method: str = _METHOD
+    method: str
 
     @property
     def is_material(self) -> bool:
@@ -64,14 +63,14 @@ def load(name: str) -> Preset:
     return known[name]
 
 
-def save_own(folder: Path, label: str, settings: Any, method: str = _METHOD) -> Preset:
+def save_own(folder: Path, label: str, settings: Any, method: str = "") -> Preset:
     """Keeps the look of some settings as a preset of the user; one of the same name is replaced."""
     label = " ".join("".join(c if c.isprintable() else " " for c in label).split())
     name = re.sub(r"[^\w-]+", "_", label.lower()).strip("_")[:64]
     if not name:
         raise BadInput("The preset needs a name: type one.")
     lines = [f"label = {json.dumps(label, ensure_ascii=False)}", 'description = "A preset of your own"']
-    lines += [f"method = {json.dumps(method)}", "[settings]"]
+    lines += [f"method = {json.dumps(find(method).name)}", "[settings]"]
     lines += [f"{key} = {value!r}" for key, value in settings.look().items()]
     path = folder / f"{name}.toml"
     with disk.sentences(folder):
@@ -92,7 +91,7 @@ def _read(path: Path) -> Preset:
         with disk.open_regular(path, "rb") as file:
             data = tomllib.loads(file.read(_SIZE_LIMIT).decode("utf-8"))
         values = data["settings"]
-        method = find(str(data.get("method", _METHOD)))
+        method = find(str(data.get("method", "")))
         settings = method.settings().replace(values)
         foreign = [key for key in values if key not in settings.look()]
         if foreign:
