@@ -125,6 +125,8 @@ def test_its_panel_shows_its_settings_and_bakes(ball: Any) -> None:
     assert {"lag", "amount", "use_gravity"} <= set(layout.properties) and "jiggle" not in layout.properties
     assert "sinew.bake" in layout.operators
     assert panel.SINEW_PT_frames.poll(bpy.context) and not flesh.SINEW_PT_follow.poll(bpy.context)
+    preview = draw(panel.SINEW_PT_preview).properties
+    assert "preview_frames" in preview and "preview_resolution" not in preview
     item().lag = 0.25
     (entry,) = setup.load()
     assert entry.settings == {"lag": 0.25}

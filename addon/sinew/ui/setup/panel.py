@@ -12,7 +12,7 @@ from ...scene import setup, stack
 from ...scene.objects import why_not
 from .. import job_operator
 from ..classes import registering
-from . import methods, offers, operators, presets, state
+from . import methods, offers, operators, presets, properties, state
 from .parts import OfSetup, Physics, Told, adopt_soon, draw_box, draw_optional, draw_progress, draw_text, refresh_soon
 
 
@@ -153,7 +153,8 @@ class SINEW_PT_preview(OfSetup, bpy.types.Panel):
     def draw(self, context: Any) -> None:
         layout, item = self.columns(context)
         layout.prop(item, "preview_frames", text="Frames")
-        layout.prop(item, "preview_resolution", text="Resolution")
+        if "preview_resolution" in properties.settings_of(item).all():
+            layout.prop(item, "preview_resolution", text="Resolution")
 
 
 class SINEW_PT_report(OfSetup, bpy.types.Panel):
