@@ -102,7 +102,7 @@ SnStatus sn_fit_create(SnContext *context, const SnTetMesh *cage, const SnEmbedd
     fit->cage = cage;
     fit->embedding = embedding;
     fit->settings = *settings;
-    SN_TRY(sn_tet_elements_init(context, cage, &sn_energy_as_rigid, &fit->elements));
+    SN_TRY(sn_tet_elements_init(context, cage, &sn_density_as_rigid, &fit->elements));
     for (size_t e = 0; e < cage->tet_count; e++) {
         sn_tet_elements_set_material(&fit->elements, e, YOUNG, 0.0);
     }

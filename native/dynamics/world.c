@@ -18,7 +18,7 @@ cleanup:
 
 SnWorldDef sn_world_def_default(void)
 {
-    return (SnWorldDef){.energy = &sn_energy_neo_hookean, .poisson = 0.4};
+    return (SnWorldDef){.energy = &sn_density_neo_hookean, .poisson = 0.4};
 }
 
 /* The tets that have a free vertex. */

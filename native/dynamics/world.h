@@ -43,7 +43,7 @@ typedef struct SnWorldDef {
     const unsigned char *fixed; /* vertex_count; null: none */
     /* Tets over the first vertices; no mesh: none. */
     const SnTetMesh *mesh;
-    const SnEnergy *energy;
+    const SnDensity *energy;
     const double *young;        /* tets of the mesh, Pa */
     double poisson;
     /* Further energies, whose elements must outlive the world. */

@@ -2,7 +2,7 @@
    turned inside out. It has no use for lambda: for small strains it is Hooke's law with Poisson's ratio 0. For shapes that are sought and
    not simulated: but for squeezed tets its stiffness is never more than that of rest, 2 mu times a Laplacian, so a factor of that one
    matrix serves in every shape. */
-#include "energy/energy.h"
+#include "energy/density.h"
 
 #include <math.h>
 
@@ -73,4 +73,4 @@ static int direct(const SnLanes f[9], const SnLanes mu, const SnLanes lambda, do
     return count == (double)SN_LANES;
 }
 
-const SnEnergy sn_energy_as_rigid = {"as_rigid", density, derivatives, direct};
+const SnDensity sn_density_as_rigid = {"as_rigid", density, derivatives, direct};

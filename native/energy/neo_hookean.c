@@ -1,6 +1,6 @@
 /* psi = mu/2 (|s|² - 3) - mu (J - 1) + l/2 (J - 1)² with l = lambda + mu, which makes the small-strain limit Hooke's law
    with Lamé parameters mu and lambda. J = s0 s1 s2. */
-#include "energy/energy.h"
+#include "energy/density.h"
 
 static void density(const SnLanes s[3], const SnLanes mu, const SnLanes lambda, double *restrict out)
 {
@@ -53,4 +53,4 @@ static int direct(const SnLanes f[9], const SnLanes mu, const SnLanes lambda, do
     return 1;
 }
 
-const SnEnergy sn_energy_neo_hookean = {"neo_hookean", density, derivatives, direct};
+const SnDensity sn_density_neo_hookean = {"neo_hookean", density, derivatives, direct};

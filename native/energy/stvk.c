@@ -1,6 +1,6 @@
 /* psi = mu sum e² + lambda/2 (sum e)² with e = (s² - 1)/2 above the stretch s = 0.6 and its tangent below (methods, section 1):
    the stress of plain StVK gives way under compression beyond 0.577, this one vanishes at s = 1 alone. */
-#include "energy/energy.h"
+#include "energy/density.h"
 
 #include <math.h>
 
@@ -99,4 +99,4 @@ static int direct(const SnLanes f[9], const SnLanes mu, const SnLanes lambda, do
     return count == (double)SN_LANES;
 }
 
-const SnEnergy sn_energy_stvk = {"stvk", density, derivatives, direct};
+const SnDensity sn_density_stvk = {"stvk", density, derivatives, direct};

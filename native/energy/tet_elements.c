@@ -24,7 +24,7 @@
 
 #define INLINE SN_BATCH_INLINE
 
-SnStatus sn_tet_elements_init(SnContext *context, const SnTetMesh *mesh, const SnEnergy *energy, SnTetElements *elements)
+SnStatus sn_tet_elements_init(SnContext *context, const SnTetMesh *mesh, const SnDensity *energy, SnTetElements *elements)
 {
     SnStatus status = SN_OK;
     size_t count = mesh->tet_count;
@@ -91,7 +91,7 @@ INLINE void load_batch(const SnTetElements *elements, const double *rest, const 
 }
 
 /* Density of the energy and, with `stress`, its derivative by F: straight from F where the energy can, else by its stretches. */
-INLINE void batch_stress(const SnEnergy *energy, const Batch *batch, SnLanes density, SnLanes stress[9])
+INLINE void batch_stress(const SnDensity *energy, const Batch *batch, SnLanes density, SnLanes stress[9])
 {
     SnLanes u[9], sigma[3], v[9];
     SnStretchDerivatives d;

@@ -3,7 +3,7 @@
 #define SN_ENERGY_TET_ELEMENTS_H
 
 #include "base/context.h"
-#include "energy/energy.h"
+#include "energy/density.h"
 #include "energy/term.h"
 #include "mesh/tet_mesh.h"
 
@@ -14,14 +14,14 @@
 typedef struct SnTetElements {
     size_t count;
     const int32_t *tets;   /* count x 4; not owned */
-    const SnEnergy *energy;
+    const SnDensity *energy;
     double *inverse_rest;  /* 9 x count (component major): inverse of the rest edge matrix, 1/m; owned */
     double *volume;        /* count, m³ at rest; owned */
     double *mu, *lambda;   /* count, Pa; owned */
 } SnTetElements;
 
 /* Rest shape from the mesh; mu and lambda are zero until set. `mesh` must outlive the elements. */
-SnStatus sn_tet_elements_init(SnContext *context, const SnTetMesh *mesh, const SnEnergy *energy, SnTetElements *elements);
+SnStatus sn_tet_elements_init(SnContext *context, const SnTetMesh *mesh, const SnDensity *energy, SnTetElements *elements);
 void sn_tet_elements_clear(SnTetElements *elements);
 
 /* Lamé parameters of one tet from Young's modulus (Pa) and Poisson's ratio. */

@@ -43,7 +43,7 @@ static const SnOption OPTIONS[] = {
     OPTION(newton_rounds, SN_OPTION_INT, NULL),
     OPTION(tolerance, SN_OPTION_DOUBLE, NULL),
     OPTION(scheme, SN_OPTION_NAME, sn_scheme_choose),
-    OPTION(energy, SN_OPTION_NAME, sn_energy_choose),
+    OPTION(energy, SN_OPTION_NAME, sn_density_choose),
     OPTION(animated, SN_OPTION_BOOL, NULL),
     OPTION(stiffness_painted, SN_OPTION_DOUBLE, NULL),
     OPTION(damping_painted, SN_OPTION_DOUBLE, NULL),

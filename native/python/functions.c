@@ -3,7 +3,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "dynamics/weights.h"
-#include "energy/energy.h"
+#include "energy/density.h"
 #include "math/linear_solver.h"
 #include "mesh/detail.h"
 #include "mesh/mend.h"
@@ -17,12 +17,12 @@
 #include <math.h>
 #include <string.h>
 
-int sn_energy_choose(const char *name, void *field)
+int sn_density_choose(const char *name, void *field)
 {
-    static const SnEnergy *const energies[] = {&sn_energy_neo_hookean, &sn_energy_stvk};
+    static const SnDensity *const energies[] = {&sn_density_neo_hookean, &sn_density_stvk};
     for (size_t k = 0; k < SN_COUNT(energies); k++) {
         if (strcmp(energies[k]->name, name) == 0) {
-            *(const SnEnergy **)field = energies[k];
+            *(const SnDensity **)field = energies[k];
             return 0;
         }
     }

@@ -27,8 +27,8 @@ int sn_cage_type_check(PyObject *object);
 const SnTetMesh *sn_cage_type_mesh(PyObject *cage);
 const SnEmbedding *sn_cage_type_embedding(PyObject *cage);
 
-/* What a name stands for, into a field: `const SnEnergy *`, SnScheme. -1 with an exception for an unknown one. (See SnOption.) */
-int sn_energy_choose(const char *name, void *field);
+/* What a name stands for, into a field: `const SnDensity *`, SnScheme. -1 with an exception for an unknown one. (See SnOption.) */
+int sn_density_choose(const char *name, void *field);
 int sn_scheme_choose(const char *name, void *field);
 
 /* Allocates an instance of a type created from a spec; zeroed. */

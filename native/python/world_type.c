@@ -28,7 +28,7 @@ static void world_dealloc(PyObject *object)
 }
 
 static SnStatus fill_world(SnContext *context, const SnArray *vertices, const SnArray *tets, const SnArray *fixed,
-                           const SnEnergy *energy, double young, double poisson, double density, World *self)
+                           const SnDensity *energy, double young, double poisson, double density, World *self)
 {
     SnStatus status = SN_OK;
     double *moduli = NULL, *mass = NULL;
@@ -71,14 +71,14 @@ static PyObject *world_new(PyTypeObject *type, PyObject *arguments, PyObject *ke
                         {.name = "fixed", .kind = 'i', .rows = -1, .columns = 1}};
     double young, poisson, density, gravity[3] = {0}, alpha = 0.0, beta = 0.0;
     const char *energy_name;
-    const SnEnergy *energy;
+    const SnDensity *energy;
     SnContext context;
     World *self = NULL;
     sn_context_init(&context);
     if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "OOOddds|(ddd)dd:World", names, &arrays[0].object, &arrays[1].object,
                                      &arrays[2].object, &young, &poisson, &density, &energy_name, &gravity[0], &gravity[1],
                                      &gravity[2], &alpha, &beta) ||
-        sn_energy_choose(energy_name, &energy) < 0 || sn_arrays_open(SN_COUNT(arrays), arrays) < 0) {
+        sn_density_choose(energy_name, &energy) < 0 || sn_arrays_open(SN_COUNT(arrays), arrays) < 0) {
         return NULL;
     }
     if (arrays[2].rows != arrays[0].rows) {

@@ -37,7 +37,7 @@ static void row(const char *name, double ours, double yardstick, const char *uni
     fflush(stdout);
 }
 
-static Scene body(SnContext *context, BodyShape shape, int cells, double young, const SnEnergy *energy)
+static Scene body(SnContext *context, BodyShape shape, int cells, double young, const SnDensity *energy)
 {
     return scene_from(context, body_mesh(context, shape, cells), 0, young, energy);
 }
@@ -83,7 +83,7 @@ static void check_textbook(SnContext *context, const SnTetElements *elements, co
 
 static void bench_elements(SnContext *context)
 {
-    static const SnEnergy *const ENERGIES[2] = {&sn_energy_neo_hookean, &sn_energy_stvk};
+    static const SnDensity *const ENERGIES[2] = {&sn_density_neo_hookean, &sn_density_stvk};
     double textbook = 0.0, ours, one, gather;
     for (int k = 0; k < 2; k++) {
         Scene scene = body(context, creature_has, CREATURE_20K, 1e6, ENERGIES[k]);
@@ -182,7 +182,7 @@ static Run run_body(SnContext *context, const Scene *scene, SnScheme scheme, dou
 }
 
 /* One row a scheme: time beside a CHOLMOD factorization, and the distance from full Newton (tight, each step from a fresh factor). */
-static void bench_step(SnContext *context, const char *name, double young, SnScheme scheme, const SnEnergy *energy)
+static void bench_step(SnContext *context, const char *name, double young, SnScheme scheme, const SnDensity *energy)
 {
     const double h = 1.0 / 60.0;
     const int steps = 100;
@@ -206,16 +206,16 @@ static void bench_step(SnContext *context, const char *name, double young, SnSch
 
 static void bench_steps(SnContext *context)
 {
-    bench_step(context, "step_20k", 1e6, SN_SCHEME_IMPLICIT_EULER, &sn_energy_neo_hookean);
-    bench_step(context, "step_20k_soft", 1e5, SN_SCHEME_IMPLICIT_EULER, &sn_energy_neo_hookean);
-    bench_step(context, "step_20k_stvk", 1e6, SN_SCHEME_IMPLICIT_EULER, &sn_energy_stvk);
-    bench_step(context, "step_20k_tr_bdf2", 1e6, SN_SCHEME_TR_BDF2, &sn_energy_neo_hookean);
-    bench_step(context, "step_20k_tr_bdf2_soft", 1e5, SN_SCHEME_TR_BDF2, &sn_energy_neo_hookean);
+    bench_step(context, "step_20k", 1e6, SN_SCHEME_IMPLICIT_EULER, &sn_density_neo_hookean);
+    bench_step(context, "step_20k_soft", 1e5, SN_SCHEME_IMPLICIT_EULER, &sn_density_neo_hookean);
+    bench_step(context, "step_20k_stvk", 1e6, SN_SCHEME_IMPLICIT_EULER, &sn_density_stvk);
+    bench_step(context, "step_20k_tr_bdf2", 1e6, SN_SCHEME_TR_BDF2, &sn_density_neo_hookean);
+    bench_step(context, "step_20k_tr_bdf2_soft", 1e5, SN_SCHEME_TR_BDF2, &sn_density_neo_hookean);
 }
 
 static void bench_factorization(SnContext *context)
 {
-    Scene scene = body(context, creature_has, CREATURE_20K, 1e6, &sn_energy_neo_hookean);
+    Scene scene = body(context, creature_has, CREATURE_20K, 1e6, &sn_density_neo_hookean);
     double *values = system_matrix(context, &scene, 1.0 / 60.0), *x = SN_NEW(context, scene.n, double), ours, solve, direct_solve;
     double yardstick;
     SnLinearSolver *solver;
@@ -249,7 +249,7 @@ static void bench_growth(SnContext *context, int largest)
         if (FAMILY[k].cells > largest) {
             continue;
         }
-        Scene scene = body(context, FAMILY[k].shape, FAMILY[k].cells, 1e6, &sn_energy_neo_hookean);
+        Scene scene = body(context, FAMILY[k].shape, FAMILY[k].cells, 1e6, &sn_density_neo_hookean);
         double tets = (double)scene.mesh.tet_count;
         Run run = run_body(context, &scene, SN_SCHEME_IMPLICIT_EULER, 1.0 / 60.0, 100, STEP_TOLERANCE, 0);
         row(FAMILY[k].name, run.milliseconds, 0.0, "ms a step");
@@ -412,7 +412,7 @@ static void bench_instructions(SnContext *context)
     static const struct { const char *name; SnScheme scheme; } STEPS[] = {
         {"step_20k", SN_SCHEME_IMPLICIT_EULER}, {"step_20k_tr_bdf2", SN_SCHEME_TR_BDF2}};
     for (size_t k = 0; k < sizeof STEPS / sizeof *STEPS; k++) {
-        Scene scene = body(context, creature_has, CREATURE_20K, 1e6, &sn_energy_neo_hookean);
+        Scene scene = body(context, creature_has, CREATURE_20K, 1e6, &sn_density_neo_hookean);
         Run run = run_body(context, &scene, STEPS[k].scheme, 1.0 / 60.0, 60, STEP_TOLERANCE, 0);
         row(STEPS[k].name, run.milliseconds, 0.0, "ms");
         sn_release(run.positions);

@@ -89,7 +89,7 @@ typedef struct Scene {
 } Scene;
 
 /* Takes the mesh. With `held` the vertices at x = 0 follow. */
-static inline Scene scene_from(SnContext *context, SnTetMesh mesh, int held, double young, const SnEnergy *energy)
+static inline Scene scene_from(SnContext *context, SnTetMesh mesh, int held, double young, const SnDensity *energy)
 {
     Scene scene = {.mesh = mesh, .n = 3 * mesh.vertex_count};
     double *moduli = SN_NEW(context, mesh.tet_count, double);
@@ -111,7 +111,7 @@ static inline Scene scene_from(SnContext *context, SnTetMesh mesh, int held, dou
 }
 
 /* A bar of `length` cells of 0.1 m along x. */
-static inline Scene scene_bar(SnContext *context, int length, int held, double young, const SnEnergy *energy)
+static inline Scene scene_bar(SnContext *context, int length, int held, double young, const SnDensity *energy)
 {
     return scene_from(context, scene_box(context, length, 1, 1, 0.1), held, young, energy);
 }

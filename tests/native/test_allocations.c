@@ -72,7 +72,7 @@ static void refill_memory(SnContext *context)
 static void frames_pass_without_a_single_allocation(void)
 {
     static const SnScheme SCHEMES[2] = {SN_SCHEME_TR_BDF2, SN_SCHEME_IMPLICIT_EULER};
-    const SnEnergy *const ENERGIES[2] = {&sn_energy_neo_hookean, &sn_energy_stvk};
+    const SnDensity *const ENERGIES[2] = {&sn_density_neo_hookean, &sn_density_stvk};
     for (int k = 0; k < 4; k++) {
         SnContext context;
         Run run;

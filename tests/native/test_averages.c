@@ -11,7 +11,7 @@
 /* A bar of 8 x 2 x 2 cells of 0.1 m, in regions of two cells along x; the last two cells belong to none. */
 static Scene bar(SnContext *context, int held, int region_count)
 {
-    Scene scene = scene_from(context, scene_box(context, 8, 2, 2, 0.1), held, 3e4, &sn_energy_neo_hookean);
+    Scene scene = scene_from(context, scene_box(context, 8, 2, 2, 0.1), held, 3e4, &sn_density_neo_hookean);
     int32_t *regions = SN_NEW(context, scene.mesh.vertex_count, int32_t);
     for (size_t v = 0; v < scene.mesh.vertex_count; v++) {
         int32_t region = (int32_t)(scene.mesh.positions[3 * v] / 0.2 + 1e-6);
@@ -210,7 +210,7 @@ static void hundreds_of_regions_are_kept_too(void)
     SnState state;
     SnStepSettings settings = {.scheme = SN_SCHEME_TR_BDF2, .step_tolerance = 1e-6};
     sn_context_init(&context);
-    Scene scene = scene_bar(&context, 150, 0, 3e4, &sn_energy_neo_hookean);
+    Scene scene = scene_bar(&context, 150, 0, 3e4, &sn_density_neo_hookean);
     int32_t *regions = SN_NEW(&context, scene.mesh.vertex_count, int32_t);
     for (size_t v = 0; v < scene.mesh.vertex_count; v++) {
         regions[v] = (int32_t)v / 2;

@@ -58,7 +58,7 @@ static void group_init(SnContext *context, int held, Group *group)
         group->other.tets[k] += (int32_t)group->bodies[OTHER].first_vertex;
     }
     SnTetMesh placed = {count, group->other.tet_count, group->rest, group->other.tets};
-    CHECK(sn_tet_elements_init(context, &placed, &sn_energy_stvk, &group->elements) == SN_OK);
+    CHECK(sn_tet_elements_init(context, &placed, &sn_density_stvk, &group->elements) == SN_OK);
     for (size_t e = 0; e < group->elements.count; e++) {
         sn_tet_elements_set_material(&group->elements, e, 5e4, 0.3);
     }
@@ -173,7 +173,7 @@ static void a_body_does_not_feel_the_others(void)
     sn_context_init(&context);
     Group group;
     group_init(&context, 1, &group);
-    Scene alone = scene_from(&context, scene_box(&context, 4, 1, 1, 0.1), 0, 3e4, &sn_energy_neo_hookean);
+    Scene alone = scene_from(&context, scene_box(&context, 4, 1, 1, 0.1), 0, 3e4, &sn_density_neo_hookean);
     for (size_t e = 0; e < alone.world.tet_count; e++) {
         sn_tet_elements_set_material(alone.world.elements, e, 3e4, 0.4); /* as a world has it unless told */
     }
@@ -263,7 +263,7 @@ static void a_free_vertex_that_weighs_nothing_is_told(void)
 {
     SnContext context;
     sn_context_init(&context);
-    Scene scene = scene_bar(&context, 2, 1, 1e4, &sn_energy_neo_hookean);
+    Scene scene = scene_bar(&context, 2, 1, 1e4, &sn_density_neo_hookean);
     SnStepper *stepper = NULL;
     SnStepSettings settings = {.step_tolerance = 1e-6};
     scene.world.mass[scene.mesh.vertex_count - 1] = 0.0;

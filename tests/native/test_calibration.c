@@ -65,7 +65,7 @@ static void frequencies(Result *r, int count, double *found)
         young[e] = omega * omega / r->unit[e];
     }
     SnWorldDef def = {.vertex_count = r->mesh.vertex_count, .mass = r->mass, .fixed = r->followed, .mesh = &r->mesh,
-                      .energy = &sn_energy_neo_hookean, .young = young, .poisson = POISSON};
+                      .energy = &sn_density_neo_hookean, .young = young, .poisson = POISSON};
     CHECK(sn_world_init(&r->context, &def, &world) == SN_OK);
     CHECK(sn_modes_find(&r->context, &world, r->mesh.positions, count, found, NULL) == SN_OK);
     for (int k = 0; k < count; k++) {

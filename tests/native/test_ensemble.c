@@ -59,8 +59,8 @@ static void add_rows(SnContext *context, SnWorld *world)
 static void troupe_init(SnContext *context, Troupe *troupe)
 {
     memset(troupe, 0, sizeof *troupe);
-    troupe->bars[HELD] = scene_bar(context, 5, 1, 2e4, &sn_energy_neo_hookean);
-    troupe->bars[FOLLOWING] = scene_bar(context, 4, 0, 3e4, &sn_energy_stvk);
+    troupe->bars[HELD] = scene_bar(context, 5, 1, 2e4, &sn_density_neo_hookean);
+    troupe->bars[FOLLOWING] = scene_bar(context, 4, 0, 3e4, &sn_density_stvk);
     add_rows(context, &troupe->bars[FOLLOWING].world);
     troupe->sheet = sheet_strip(context, 6, 3, 0.05, 0.0, TIN);
     troupe->sheet_fixed = SN_NEW(context, troupe->sheet.vertex_count, unsigned char);

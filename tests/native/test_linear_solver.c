@@ -251,7 +251,7 @@ static void check_modes(int held)
 {
     SnContext context;
     sn_context_init(&context);
-    Scene scene = scene_bar(&context, 2, held, 1e5, &sn_energy_neo_hookean);
+    Scene scene = scene_bar(&context, 2, held, 1e5, &sn_density_neo_hookean);
     const SnBlockPattern *pattern = &scene.world.assembly.pattern;
     size_t n = 3 * pattern->size;
     double *values = scene_stiffness(&context, &scene, scene.mesh.positions);

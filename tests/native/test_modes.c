@@ -10,7 +10,7 @@ static void modes_solve_their_equation(void)
     enum { COUNT = 5 };
     double squared[COUNT];
     sn_context_init(&context);
-    Scene scene = scene_bar(&context, 6, 1, 1e5, &sn_energy_neo_hookean);
+    Scene scene = scene_bar(&context, 6, 1, 1e5, &sn_density_neo_hookean);
     const SnAssembly *assembly = &scene.world.assembly;
     size_t n = 3 * assembly->unknown_count;
     double *vectors = SN_NEW(&context, COUNT * n, double), *product = SN_NEW(&context, n, double);
@@ -41,7 +41,7 @@ static void element_blocks_add_up_to_the_stiffness(void)
 {
     SnContext context;
     sn_context_init(&context);
-    Scene scene = scene_bar(&context, 4, 1, 1e5, &sn_energy_stvk);
+    Scene scene = scene_bar(&context, 4, 1, 1e5, &sn_density_stvk);
     const SnWorld *world = &scene.world;
     size_t count = world->assembly.pattern.value_count;
     double *blocks = SN_NEW(&context, SN_TET_STIFFNESS * world->tet_count, double), *sums = SN_NEW(&context, count, double);
@@ -62,7 +62,7 @@ static void hanging_bar_rests_in_equilibrium(void)
     SnContext context;
     SnNewtonReport report = {0};
     sn_context_init(&context);
-    Scene scene = scene_from(&context, scene_box(&context, 20, 2, 2, 0.05), 1, 1e6, &sn_energy_neo_hookean);
+    Scene scene = scene_from(&context, scene_box(&context, 20, 2, 2, 0.05), 1, 1e6, &sn_density_neo_hookean);
     SnWorld *world = &scene.world;
     double *x = scene_copy(&context, scene.mesh.positions, scene.n), *loads = SN_NEW(&context, scene.n, double);
     double *gradients = SN_NEW(&context, 12 * world->tet_count, double), *gradient = SN_NEW(&context, scene.n, double);
@@ -93,7 +93,7 @@ static void what_nothing_holds_does_not_fall(void)
     SnContext context;
     SnNewtonReport report = {0};
     sn_context_init(&context);
-    Scene scene = scene_bar(&context, 6, 0, 1e5, &sn_energy_neo_hookean);
+    Scene scene = scene_bar(&context, 6, 0, 1e5, &sn_density_neo_hookean);
     double *x = scene_copy(&context, scene.mesh.positions, scene.n), *loads = SN_NEW(&context, scene.n, double);
     SnStaticsSettings settings = {.max_rounds = 50, .step_tolerance = 1e-10};
     sn_statics_weight(&scene.world, (const double[3]){0.0, 0.0, -9.81}, loads);

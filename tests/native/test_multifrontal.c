@@ -16,7 +16,7 @@ typedef struct System {
 static void system_init(SnContext *context, SnTetMesh mesh, int held, double inertia, System *s)
 {
     uint64_t random = 1;
-    s->scene = scene_from(context, mesh, held, 1e5, &sn_energy_neo_hookean);
+    s->scene = scene_from(context, mesh, held, 1e5, &sn_density_neo_hookean);
     s->pattern = &s->scene.world.assembly.pattern;
     size_t n = 3 * s->pattern->size;
     s->values = scene_stiffness(context, &s->scene, s->scene.mesh.positions);

@@ -4,7 +4,7 @@
 
 #define SIZE 0.4 /* metres: a bar of four cells */
 
-static const SnEnergy *const ENERGIES[2] = {&sn_energy_neo_hookean, &sn_energy_stvk};
+static const SnDensity *const ENERGIES[2] = {&sn_density_neo_hookean, &sn_density_stvk};
 
 /* A static problem: the bar under a load, its vertices weakly tied to rest. */
 typedef struct Problem {
@@ -15,7 +15,7 @@ typedef struct Problem {
 } Problem;
 
 /* The objective points into the problem: it stays where it is. */
-static void problem_init(SnContext *context, const SnEnergy *energy, double gravity, Problem *p)
+static void problem_init(SnContext *context, const SnDensity *energy, double gravity, Problem *p)
 {
     *p = (Problem){.scene = scene_bar(context, 4, 1, 2e4, energy)};
     p->diagonal = SN_NEW(context, p->scene.mesh.vertex_count, double);
@@ -133,7 +133,7 @@ static void kept_factor_finds_the_same_minimum(void)
     SnContext context;
     sn_context_init(&context);
     Problem p;
-    problem_init(&context, &sn_energy_neo_hookean, 1.0, &p);
+    problem_init(&context, &sn_density_neo_hookean, 1.0, &p);
     double *kept = scene_copy(&context, p.scene.mesh.positions, p.scene.n), *fresh;
     SnNewtonReport report = {0};
     int spared = 0;
@@ -167,7 +167,7 @@ static void forgetting_gives_the_bits_of_a_new_solver(void)
     const SnNewtonSettings loose = {.max_rounds = 20, .step_tolerance = 1e-4 * SIZE};
     sn_context_init(&context);
     Problem p;
-    problem_init(&context, &sn_energy_neo_hookean, 2.0, &p);
+    problem_init(&context, &sn_density_neo_hookean, 2.0, &p);
     double *first = scene_copy(&context, p.scene.mesh.positions, p.scene.n), *second;
     CHECK(sn_newton_minimise(&context, p.newton, &p.objective, &loose, first, &report) == SN_OK);
     second = scene_copy(&context, first, p.scene.n);
@@ -192,7 +192,7 @@ static void one_full_step_solves_a_quadratic_problem(void)
     const SnNewtonSettings single = {.max_rounds = 1, .single_full_step = 1};
     sn_context_init(&context);
     Problem p;
-    problem_init(&context, &sn_energy_neo_hookean, 3.0, &p);
+    problem_init(&context, &sn_density_neo_hookean, 3.0, &p);
     double *matrix = scene_stiffness(&context, &p.scene, p.scene.mesh.positions);
     double *x = scene_copy(&context, p.scene.mesh.positions, p.scene.n);
     p.objective.scale = 0.0;
@@ -213,7 +213,7 @@ static void values_that_are_not_numbers_are_answered_with_a_sentence(void)
     SnNewtonReport report = {0};
     sn_context_init(&context);
     Problem p;
-    problem_init(&context, &sn_energy_neo_hookean, 3.0, &p);
+    problem_init(&context, &sn_density_neo_hookean, 3.0, &p);
     double *x = scene_copy(&context, p.scene.mesh.positions, p.scene.n);
     p.loads[p.scene.n - 1] = NAN;
     CHECK(sn_newton_minimise(&context, p.newton, &p.objective, &TIGHT, x, &report) == SN_NUMERIC_FAILURE);
@@ -236,7 +236,7 @@ static void nothing_free_is_solved_at_once(void)
     SnTetMesh mesh = scene_box(&context, 1, 1, 1, 1.0);
     double *x = scene_copy(&context, mesh.positions, 3 * mesh.vertex_count), zeros[8] = {0};
     const unsigned char fixed[8] = {1, 1, 1, 1, 1, 1, 1, 1};
-    CHECK(sn_tet_elements_init(&context, &mesh, &sn_energy_stvk, &elements) == SN_OK);
+    CHECK(sn_tet_elements_init(&context, &mesh, &sn_density_stvk, &elements) == SN_OK);
     SnTerm term = sn_tet_elements_term(&elements);
     CHECK(sn_assembly_init(&context, 8, 1, &term.stencils, fixed, &assembly) == SN_OK);
     CHECK(sn_newton_create(&context, 1, &term, &assembly, &newton) == SN_OK);
@@ -262,7 +262,7 @@ static void a_step_that_would_invert_a_tet_is_capped(void)
         SnNewtonReport report = {0};
         sn_context_init(&context);
         Problem p;
-        problem_init(&context, &sn_energy_neo_hookean, 0.0, &p);
+        problem_init(&context, &sn_density_neo_hookean, 0.0, &p);
         const SnTerm *term = p.scene.world.terms;
         SnTetInput sound = {.keeps_sides = 1};
         SnTermInput input = {.data = &sound}, free = {0};
@@ -314,7 +314,7 @@ static void a_capped_step_is_no_sign_of_a_bad_factor(void)
     SnNewtonReport free = {0}, slow = {0};
     sn_context_init(&context);
     Problem p;
-    problem_init(&context, &sn_energy_neo_hookean, 3.0, &p);
+    problem_init(&context, &sn_density_neo_hookean, 3.0, &p);
     CHECK(p.scene.n == 60);
     SnTermKind kind = *p.scene.world.terms[0].kind;
     SnTerm term = p.scene.world.terms[0];

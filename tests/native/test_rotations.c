@@ -22,7 +22,7 @@ static void turned_body_has_its_rotation_everywhere(void)
     SnContext context;
     uint64_t random = 1;
     sn_context_init(&context);
-    Scene scene = scene_from(&context, scene_box(&context, 5, 3, 2, 0.1), 0, 1e5, &sn_energy_neo_hookean);
+    Scene scene = scene_from(&context, scene_box(&context, 5, 3, 2, 0.1), 0, 1e5, &sn_density_neo_hookean);
     size_t count = scene.world.assembly.unknown_count;
     double *rotations = SN_NEW(&context, 9 * count, double), *vector = SN_NEW(&context, 3 * count, double), *copy;
     const double turns[3] = {0.0, 0.3, 3.0};
@@ -54,7 +54,7 @@ static void vertices_on_a_line_keep_the_identity(void)
 {
     SnContext context;
     sn_context_init(&context);
-    Scene scene = scene_from(&context, scene_box(&context, 1, 1, 1, 0.1), 0, 1e5, &sn_energy_neo_hookean);
+    Scene scene = scene_from(&context, scene_box(&context, 1, 1, 1, 0.1), 0, 1e5, &sn_density_neo_hookean);
     const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
     double rotations[18], *to = turned(&context, &scene, 1.0, 1.0);
     for (size_t free = 1; free <= 2; free++) {
@@ -78,7 +78,7 @@ static void kept_factor_turns_with_the_body(void)
     SnContext context;
     int rounds[2];
     sn_context_init(&context);
-    Scene scene = scene_from(&context, scene_box(&context, 8, 3, 3, 0.1), 0, 1e5, &sn_energy_neo_hookean);
+    Scene scene = scene_from(&context, scene_box(&context, 8, 3, 3, 0.1), 0, 1e5, &sn_density_neo_hookean);
     double *diagonal = SN_NEW(&context, scene.mesh.vertex_count, double);
     for (size_t v = 0; v < scene.mesh.vertex_count; v++) {
         diagonal[v] = 3600.0 * scene.mass[v];

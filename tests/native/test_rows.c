@@ -72,7 +72,7 @@ static void body_init(Body *b, int is_alike, int length)
 {
     memset(b, 0, sizeof *b);
     sn_context_init(&b->context);
-    b->scene = scene_bar(&b->context, length, 1, 1e5, &sn_energy_neo_hookean);
+    b->scene = scene_bar(&b->context, length, 1, 1e5, &sn_density_neo_hookean);
     b->rows.is_alike = is_alike;
     b->unknowns = 3 * b->scene.world.assembly.unknown_count;
 }

@@ -48,8 +48,8 @@ static void springs_on_single_vertices_do_what_the_drive_does(SnScheme scheme, i
 {
     SnContext context;
     sn_context_init(&context);
-    Scene sprung = scene_bar(&context, 6, 1, 2e4, &sn_energy_neo_hookean), driven = scene_bar(&context, 6, 1, 2e4, &sn_energy_neo_hookean);
-    Scene loose = scene_bar(&context, 6, 1, 2e4, &sn_energy_neo_hookean);
+    Scene sprung = scene_bar(&context, 6, 1, 2e4, &sn_density_neo_hookean), driven = scene_bar(&context, 6, 1, 2e4, &sn_density_neo_hookean);
+    Scene loose = scene_bar(&context, 6, 1, 2e4, &sn_density_neo_hookean);
     SnRows rows = {.is_alike = is_alike};
     sprung.driver.gravity[2] = driven.driver.gravity[2] = loose.driver.gravity[2] = -9.81;
     for (size_t v = 0; v < sprung.mesh.vertex_count; v += 5) {
@@ -86,7 +86,7 @@ static void stiff_springs_hold_as_exact_rows_do(void)
     for (int exact = 0; exact < 2; exact++) {
         SnStepReport report = {0};
         SnRows rows = {.is_alike = 1};
-        scenes[exact] = scene_bar(&context, 8, 0, 2e4, &sn_energy_neo_hookean);
+        scenes[exact] = scene_bar(&context, 8, 0, 2e4, &sn_density_neo_hookean);
         scenes[exact].driver.gravity[2] = -9.81;
         for (size_t r = 0; r < 4; r++) {
             add_mean(&context, &rows, 4 * r, 2, 9, exact ? INFINITY : 1e9);
@@ -107,7 +107,7 @@ static void the_minimum_is_one_also_with_more_springs_than_a_response_takes(size
 {
     SnContext context;
     sn_context_init(&context);
-    Scene scene = scene_from(&context, scene_box(&context, 12, 3, 3, 0.1), 1, 5e4, &sn_energy_neo_hookean);
+    Scene scene = scene_from(&context, scene_box(&context, 12, 3, 3, 0.1), 1, 5e4, &sn_density_neo_hookean);
     SnRows rows = {.is_alike = 1}, exact = {.is_alike = 0};
     uint64_t random = 7;
     for (size_t r = 0; r < row_count; r++) {
@@ -163,7 +163,7 @@ static void springs_that_hold_a_body_carry_its_weight(void)
 {
     SnContext context;
     sn_context_init(&context);
-    Scene scene = scene_bar(&context, 5, 0, 5e4, &sn_energy_neo_hookean);
+    Scene scene = scene_bar(&context, 5, 0, 5e4, &sn_density_neo_hookean);
     SnRows rows = {.is_alike = 1};
     double mass = 0.0, carried[3] = {0};
     for (size_t r = 0; r < 3; r++) {
@@ -202,7 +202,7 @@ static void springs_have_the_same_bits_on_any_number_of_threads(void)
         SnContext context;
         sn_context_init(&context);
         sn_parallel_set_thread_count(THREADS[k]);
-        Scene scene = scene_from(&context, scene_box(&context, 12, 3, 3, 0.1), 1, 5e4, &sn_energy_neo_hookean);
+        Scene scene = scene_from(&context, scene_box(&context, 12, 3, 3, 0.1), 1, 5e4, &sn_density_neo_hookean);
         SnRows rows = {.is_alike = 1};
         SnStepReport report = {0};
         for (size_t r = 0; r < 20; r++) {
@@ -224,7 +224,7 @@ static void what_springs_hold_in_one_direction_stays_in_the_others(double stiffn
 {
     SnContext context;
     sn_context_init(&context);
-    Scene scene = scene_bar(&context, 5, 0, 5e4, &sn_energy_neo_hookean);
+    Scene scene = scene_bar(&context, 5, 0, 5e4, &sn_density_neo_hookean);
     SnRows rows = {.is_alike = 0};
     int32_t point = 3;
     CHECK(sn_rows_add(&context, &rows, 1, &point, (const double[]){0.0, 1.0, 0.0}, stiffness) == SN_OK);
@@ -245,7 +245,7 @@ static void rows_that_belong_to_no_body_are_told(void)
 {
     SnContext context;
     sn_context_init(&context);
-    Scene left = scene_bar(&context, 3, 1, 2e4, &sn_energy_neo_hookean), right = scene_bar(&context, 3, 1, 2e4, &sn_energy_neo_hookean);
+    Scene left = scene_bar(&context, 3, 1, 2e4, &sn_density_neo_hookean), right = scene_bar(&context, 3, 1, 2e4, &sn_density_neo_hookean);
     const SnWorld *both[2] = {&left.world, &right.world};
     SnWorld joined;
     CHECK(sn_world_join(&context, 2, both, &joined) == SN_OK && joined.body_count == 2);
@@ -270,7 +270,7 @@ static void an_exact_row_is_no_spring(void)
 {
     SnContext context;
     sn_context_init(&context);
-    Scene scene = scene_bar(&context, 3, 1, 2e4, &sn_energy_neo_hookean);
+    Scene scene = scene_bar(&context, 3, 1, 2e4, &sn_density_neo_hookean);
     SnRows rows = {.is_alike = 1};
     add_mean(&context, &rows, 4, 1, 3, INFINITY);
     CHECK(sn_world_spring(&context, &rows, &scene.world) == SN_BAD_INPUT && rows.count == 1);

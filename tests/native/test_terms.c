@@ -32,7 +32,7 @@ static double *twice(SnContext *context, const double *values, size_t count)
     return out;
 }
 
-static void make_tets(SnContext *context, int cells, const SnEnergy *energy, double poisson, Body *body)
+static void make_tets(SnContext *context, int cells, const SnDensity *energy, double poisson, Body *body)
 {
     body->mesh = scene_box(context, cells, 1, 1, 0.1);
     CHECK(sn_tet_elements_init(context, &body->mesh, energy, &body->tets) == SN_OK);
@@ -50,17 +50,17 @@ static void make_tets(SnContext *context, int cells, const SnEnergy *energy, dou
 
 static void make_neo_hookean(SnContext *context, int cells, Body *body)
 {
-    make_tets(context, cells, &sn_energy_neo_hookean, 0.3, body);
+    make_tets(context, cells, &sn_density_neo_hookean, 0.3, body);
 }
 
 static void make_stvk(SnContext *context, int cells, Body *body)
 {
-    make_tets(context, cells, &sn_energy_stvk, 0.3, body);
+    make_tets(context, cells, &sn_density_stvk, 0.3, body);
 }
 
 static void make_as_rigid(SnContext *context, int cells, Body *body)
 {
-    make_tets(context, cells, &sn_energy_as_rigid, 0.0, body);
+    make_tets(context, cells, &sn_density_as_rigid, 0.0, body);
 }
 
 static void make_sheet(SnContext *context, int cells, Body *body)

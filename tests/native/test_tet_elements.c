@@ -4,7 +4,7 @@
 #include "base/parallel.h"
 #include "math/mat3.h"
 
-static const SnEnergy *const ENERGIES[2] = {&sn_energy_neo_hookean, &sn_energy_stvk};
+static const SnDensity *const ENERGIES[2] = {&sn_density_neo_hookean, &sn_density_stvk};
 #define MU 2.0
 #define LAMBDA 3.0
 
@@ -15,7 +15,7 @@ static void fill(SnLanes lanes, double value)
     }
 }
 
-static double density(const SnEnergy *energy, const double s[3])
+static double density(const SnDensity *energy, const double s[3])
 {
     SnLanes stretches[3], mu, lambda, out;
     fill(mu, MU);
@@ -28,7 +28,7 @@ static double density(const SnEnergy *energy, const double s[3])
 }
 
 /* stress 0..2, stretch 3..8, shear 9..11, twist 12..14 of one lane. */
-static void derivatives(const SnEnergy *energy, const double s[3], double out[15])
+static void derivatives(const SnDensity *energy, const double s[3], double out[15])
 {
     SnLanes stretches[3], mu, lambda;
     SnStretchDerivatives d;
@@ -235,7 +235,7 @@ static void damping_is_the_stiffness_of_small_strains_and_turns_with_the_body(vo
 {
     SnContext context;
     sn_context_init(&context);
-    Scene scene = scene_bar(&context, 3, 0, 100.0, &sn_energy_neo_hookean);
+    Scene scene = scene_bar(&context, 3, 0, 100.0, &sn_density_neo_hookean);
     const SnBlockPattern *pattern = &scene.world.assembly.pattern;
     double *turned = SN_NEW(&context, scene.n, double), *force = SN_NEW(&context, scene.n, double);
     double *x = scrambled(&context, &scene, 6, 0.03), *centre = scrambled(&context, &scene, 7, 0.02), product = 0.0;
@@ -278,7 +278,7 @@ static void damping_adds_its_own_stiffness(void)
 {
     SnContext context;
     sn_context_init(&context);
-    Scene scene = scene_bar(&context, 3, 0, 100.0, &sn_energy_neo_hookean);
+    Scene scene = scene_bar(&context, 3, 0, 100.0, &sn_density_neo_hookean);
     const SnTetElements *elements = scene.world.elements;
     const SnAssembly *assembly = &scene.world.assembly;
     double *shape = scrambled(&context, &scene, 8, 0.05), *x = scrambled(&context, &scene, 9, 0.02);
@@ -387,7 +387,7 @@ static void pose_that_is_not_kept_changes_nothing(void)
 {
     SnContext context;
     sn_context_init(&context);
-    Scene scene = scene_bar(&context, 5, 0, 1e5, &sn_energy_neo_hookean);
+    Scene scene = scene_bar(&context, 5, 0, 1e5, &sn_density_neo_hookean);
     const SnTetElements *elements = scene.world.elements;
     double *pose = SN_NEW(&context, scene.n, double), *rest = SN_NEW(&context, 9 * elements->count, double);
     double *volume = SN_NEW(&context, elements->count, double), *left_over = SN_NEW(&context, elements->count, double);
@@ -410,7 +410,7 @@ static void flat_and_inverted_poses_are_followed_until_they_are_clamped(void)
     } POSES[] = {{0.0, 1.0 / 36.0, 1}, {0.01, 1.0 / 36.0, 1}, {0.15, 0.25, 0}, {-0.15, 0.25, 0}, {-1.0, 1.0, 0}, {4.0, 1.0, 0}, {30.0, 1.0, 1}};
     SnContext context;
     sn_context_init(&context);
-    Scene scene = scene_bar(&context, 2, 0, 1e5, &sn_energy_neo_hookean);
+    Scene scene = scene_bar(&context, 2, 0, 1e5, &sn_density_neo_hookean);
     SnTetElements elements = *scene.world.elements;
     double *rest = SN_NEW(&context, 9 * elements.count, double);
     double *volume = SN_NEW(&context, elements.count, double), *left_over = SN_NEW(&context, elements.count, double);
@@ -456,7 +456,7 @@ static void tet_without_volume_is_refused(void)
     sn_context_init(&context);
     SnTetMesh mesh = scene_box(&context, 1, 1, 1, 1.0);
     memcpy(mesh.positions + 3 * mesh.tets[9], mesh.positions + 3 * mesh.tets[8], 3 * sizeof(double));
-    CHECK(sn_tet_elements_init(&context, &mesh, &sn_energy_stvk, &elements) == SN_BAD_INPUT);
+    CHECK(sn_tet_elements_init(&context, &mesh, &sn_density_stvk, &elements) == SN_BAD_INPUT);
     CHECK(strstr(context.message, "no volume") != NULL);
     CHECK(elements.inverse_rest == NULL);
     sn_tet_mesh_clear(&mesh);
@@ -466,7 +466,7 @@ static void gathering_is_the_sum_over_the_elements(void)
 {
     SnContext context;
     sn_context_init(&context);
-    Scene scene = scene_bar(&context, 3, 1, 1e3, &sn_energy_neo_hookean);
+    Scene scene = scene_bar(&context, 3, 1, 1e3, &sn_density_neo_hookean);
     const SnWorld *world = &scene.world;
     const SnAssembly *assembly = &world->assembly;
     size_t n = 3 * assembly->unknown_count;
@@ -514,7 +514,7 @@ static void results_have_the_same_bits_on_any_number_of_threads(void)
 {
     SnContext context;
     sn_context_init(&context);
-    Scene scene = scene_from(&context, scene_box(&context, 9, 9, 8, 0.1), 1, 1e3, &sn_energy_neo_hookean);
+    Scene scene = scene_from(&context, scene_box(&context, 9, 9, 8, 0.1), 1, 1e3, &sn_density_neo_hookean);
     const SnWorld *world = &scene.world;
     size_t tets = world->tet_count, values_count = world->assembly.pattern.value_count;
     double *x = scrambled(&context, &scene, 7, 0.05), energy[3];

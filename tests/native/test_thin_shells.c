@@ -96,7 +96,7 @@ typedef struct Skinned {
 static void skinned_init(SnContext *context, int held, Skinned *body)
 {
     SheetMaterial leather = {.young = 1e5, .poisson = 0.3, .density = 800.0, .thickness = 2e-3};
-    body->scene = scene_from(context, scene_box(context, 6, 2, 2, 0.05), held, 5e3, &sn_energy_neo_hookean);
+    body->scene = scene_from(context, scene_box(context, 6, 2, 2, 0.05), held, 5e3, &sn_density_neo_hookean);
     const SnTetMesh *mesh = &body->scene.mesh;
     SnTetBoundary boundary;
     CHECK(sn_tet_mesh_boundary(context, mesh, &boundary) == SN_OK);

@@ -143,7 +143,7 @@ static void schemes_have_their_order_in_time(void)
     SnContext context;
     double squared;
     sn_context_init(&context);
-    Scene scene = scene_bar(&context, 4, 1, YOUNG, &sn_energy_neo_hookean);
+    Scene scene = scene_bar(&context, 4, 1, YOUNG, &sn_density_neo_hookean);
     sn_release(lowest_mode(&context, &scene, &squared));
     double duration = 0.8 * 2.0 * SCENE_PI / sqrt(squared);
     double *reference = struck(&context, &scene, SN_SCHEME_TR_BDF2, duration, 800);
@@ -189,7 +189,7 @@ static void free_swing_keeps_its_energy_with_tr_bdf2_alone(void)
 {
     SnContext context;
     sn_context_init(&context);
-    Scene scene = scene_bar(&context, 4, 1, YOUNG, &sn_energy_neo_hookean);
+    Scene scene = scene_bar(&context, 4, 1, YOUNG, &sn_density_neo_hookean);
     double tr_bdf2 = kept_energy(&context, &scene, SN_SCHEME_TR_BDF2);
     CHECK(tr_bdf2 > 0.95 && tr_bdf2 < 1.001);
     CHECK(kept_energy(&context, &scene, SN_SCHEME_IMPLICIT_EULER) < 0.1); /* what the default is not */
@@ -204,7 +204,7 @@ static void check_decay(double ratio_mass, double ratio_stiffness, SnScheme sche
     SnContext context;
     double squared;
     sn_context_init(&context);
-    Scene scene = scene_bar(&context, 4, 1, 1e7, &sn_energy_neo_hookean);
+    Scene scene = scene_bar(&context, 4, 1, 1e7, &sn_density_neo_hookean);
     double *shape = lowest_mode(&context, &scene, &squared), omega = sqrt(squared), speed = 0.004 * omega;
     sn_world_damp(&scene.world, 2.0 * ratio_mass * omega, 2.0 * ratio_stiffness / omega);
     double ratio = ratio_mass + ratio_stiffness, damped = omega * sqrt(1.0 - ratio * ratio);
@@ -284,7 +284,7 @@ static void steps_have_the_same_bits_on_any_number_of_threads(void)
     SnState states[3];
     static const int THREADS[3] = {1, 2, 4};
     sn_context_init(&context);
-    Scene scene = scene_from(&context, scene_box(&context, 9, 5, 5, 0.1), 1, YOUNG, &sn_energy_neo_hookean);
+    Scene scene = scene_from(&context, scene_box(&context, 9, 5, 5, 0.1), 1, YOUNG, &sn_density_neo_hookean);
     double *frames = moving_frames(&context, &scene);
     for (int i = 0; i < 3; i++) {
         SnStepper *stepper = stepper_new(&context, &scene, SN_SCHEME_TR_BDF2);
@@ -307,7 +307,7 @@ static void forgetting_makes_a_checkpoint_to_the_bit(void)
 {
     SnContext context;
     sn_context_init(&context);
-    Scene scene = scene_bar(&context, 4, 1, YOUNG, &sn_energy_stvk);
+    Scene scene = scene_bar(&context, 4, 1, YOUNG, &sn_density_stvk);
     double *frames = moving_frames(&context, &scene);
     SnStepper *used = stepper_new(&context, &scene, SN_SCHEME_TR_BDF2), *new = stepper_new(&context, &scene, SN_SCHEME_TR_BDF2);
     SnState other = five_steps(&context, &scene, frames, used);
@@ -358,7 +358,7 @@ static void a_kept_factor_leads_where_full_newton_does(void)
     SnContext context;
     sn_context_init(&context);
     for (int k = 0; k < 2; k++) {
-        Scene scene = scene_from(&context, scene_box(&context, 10, 3, 3, 0.1), 0, YOUNG, &sn_energy_neo_hookean);
+        Scene scene = scene_from(&context, scene_box(&context, 10, 3, 3, 0.1), 0, YOUNG, &sn_density_neo_hookean);
         double *kept = hundred_steps(&context, &scene, SCHEMES[k], 0), *full = hundred_steps(&context, &scene, SCHEMES[k], 1);
         CHECK(scene_distance(kept, full, scene.n) < 1e-4);
         CHECK(scene_distance(full, scene.mesh.positions, scene.n) > 0.1);
@@ -372,7 +372,7 @@ static void step_allocates_nothing(void)
 {
     SnContext context;
     sn_context_init(&context);
-    Scene scene = scene_from(&context, scene_box(&context, 6, 3, 3, 0.1), 1, YOUNG, &sn_energy_neo_hookean);
+    Scene scene = scene_from(&context, scene_box(&context, 6, 3, 3, 0.1), 1, YOUNG, &sn_density_neo_hookean);
     double *frames = moving_frames(&context, &scene);
     SnStepper *stepper = stepper_new(&context, &scene, SN_SCHEME_TR_BDF2);
     SnInputCurve curve = {scene.mesh.vertex_count, NULL, frames, frames + scene.n, frames + 2 * scene.n, 1.0 / 24.0};
@@ -395,7 +395,7 @@ static void followed_vertices_lie_on_the_curve(void)
     for (int scheme = 0; scheme < 2; scheme++) {
         SnContext context;
         sn_context_init(&context);
-        Scene scene = scene_bar(&context, 3, 1, YOUNG, &sn_energy_neo_hookean);
+        Scene scene = scene_bar(&context, 3, 1, YOUNG, &sn_density_neo_hookean);
         double *frames = moving_frames(&context, &scene), *velocity = SN_NEW(&context, scene.n, double);
         SnStepper *stepper = stepper_new(&context, &scene, scheme ? SN_SCHEME_IMPLICIT_EULER : SN_SCHEME_TR_BDF2);
         SnState state = five_steps(&context, &scene, frames, stepper);
@@ -423,7 +423,7 @@ static void failed_step_leaves_the_state_as_it_was(void)
     SnContext context;
     SnStepReport report = {0};
     sn_context_init(&context);
-    Scene scene = scene_bar(&context, 3, 1, YOUNG, &sn_energy_neo_hookean);
+    Scene scene = scene_bar(&context, 3, 1, YOUNG, &sn_density_neo_hookean);
     double *frames = moving_frames(&context, &scene);
     SnStepper *stepper = stepper_new(&context, &scene, SN_SCHEME_TR_BDF2);
     SnState state = five_steps(&context, &scene, frames, stepper);
@@ -447,7 +447,7 @@ static void kept_pose_stays_under_gravity_and_a_loose_one_sags(void)
     for (int keep = 0; keep < 2; keep++) {
         SnContext context;
         sn_context_init(&context);
-        Scene scene = scene_bar(&context, 4, 1, YOUNG, &sn_energy_neo_hookean);
+        Scene scene = scene_bar(&context, 4, 1, YOUNG, &sn_density_neo_hookean);
         SnState state = state_at_rest(&context, &scene);
         scene.driver.gravity[2] = -9.81;
         scene_keep(&context, &scene, keep);
@@ -468,7 +468,7 @@ static void wild_states_calm_down_at_any_step(void)
         uint64_t random = (uint64_t)(trial % 12);
         SnStepReport report = {0};
         sn_context_init(&context);
-        Scene scene = scene_bar(&context, 3, 1, trial % 4 < 2 ? 1e2 : 1e9, trial % 2 ? &sn_energy_stvk : &sn_energy_neo_hookean);
+        Scene scene = scene_bar(&context, 3, 1, trial % 4 < 2 ? 1e2 : 1e9, trial % 2 ? &sn_density_stvk : &sn_density_neo_hookean);
         SnStepSettings settings = {.scheme = trial < 12 ? SN_SCHEME_TR_BDF2 : SN_SCHEME_IMPLICIT_EULER, .step_tolerance = 1e-5};
         SnStepper *stepper;
         SnState state = state_at_rest(&context, &scene);

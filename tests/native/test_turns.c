@@ -17,7 +17,7 @@ static void bar_init(Bar *bar)
 {
     memset(bar, 0, sizeof *bar);
     sn_context_init(&bar->context);
-    bar->scene = scene_from(&bar->context, scene_box(&bar->context, 12, 2, 2, 0.1), 0, 1e5, &sn_energy_neo_hookean);
+    bar->scene = scene_from(&bar->context, scene_box(&bar->context, 12, 2, 2, 0.1), 0, 1e5, &sn_density_neo_hookean);
     const SnTetMesh *mesh = &bar->scene.mesh;
     unsigned char *still = SN_NEW(&bar->context, mesh->vertex_count, unsigned char);
     for (size_t v = 0; v < mesh->vertex_count; v++) {

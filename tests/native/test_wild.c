@@ -14,7 +14,7 @@
 static void distorted_bodies_recover_their_shape(int trials)
 {
     static const char *const NAMES[WILD_STARTS] = {"squashed", "inverted", "collapsed", "scrambled"};
-    static const SnEnergy *const ENERGIES[2] = {&sn_energy_neo_hookean, &sn_energy_stvk};
+    static const SnDensity *const ENERGIES[2] = {&sn_density_neo_hookean, &sn_density_stvk};
     for (int start = WILD_SQUASHED; start <= WILD_SCRAMBLED; start++) {
         for (int k = 0; k < 2; k++) {
             int recovered = 0;

@@ -102,7 +102,7 @@ static inline WildRun wild_run(uint64_t seed, int steps)
     run.young = wild_power(&random, 1e2, 1e10);
     run.poisson = 0.49 * check_random(&random);
     run.h = wild_power(&random, 1e-4, 1.0);
-    const SnEnergy *energy = check_random(&random) < 0.5 ? &sn_energy_neo_hookean : &sn_energy_stvk;
+    const SnDensity *energy = check_random(&random) < 0.5 ? &sn_density_neo_hookean : &sn_density_stvk;
     sn_context_init(&context);
     SnTetMesh mesh = scene_box(&context, 3, 2, 1, 0.1);
     if (check_random(&random) < 0.3) {
@@ -172,7 +172,7 @@ static inline WildRun wild_run(uint64_t seed, int steps)
 }
 
 /* Whether a held body, started as `start` says and left to its elastic energy alone, comes back to its rest shape to 1e-3 of size. */
-static inline int wild_recovers(uint64_t seed, WildStart start, double poisson, const SnEnergy *energy)
+static inline int wild_recovers(uint64_t seed, WildStart start, double poisson, const SnDensity *energy)
 {
     SnContext context;
     SnNewton *newton;

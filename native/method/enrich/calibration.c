@@ -62,7 +62,7 @@ static SnStatus unit_world(SnContext *context, const Calibration *c, SnWorld *wo
                       .mass = c->mass,
                       .fixed = c->fixed,
                       .mesh = c->mesh,
-                      .energy = &sn_energy_neo_hookean,
+                      .energy = &sn_density_neo_hookean,
                       .young = young,
                       .poisson = c->poisson};
     SN_TRY(sn_world_init(context, &def, world));

@@ -67,7 +67,7 @@ SnEnrichSettings sn_enrich_settings_default(void)
         .size = 1.0,
         .tolerance = 1e-5,
         .scheme = SN_SCHEME_TR_BDF2,
-        .energy = &sn_energy_neo_hookean,
+        .energy = &sn_density_neo_hookean,
         .stiffness_painted = 1.0,
         .damping_painted = 1.0,
         .density_painted = 1.0,

@@ -27,7 +27,7 @@ typedef struct SnEnrichSettings {
     int newton_rounds;        /* 0: until converged */
     double tolerance;         /* fraction of size: how far from its minimum a stage of a step may stop */
     SnScheme scheme;
-    const SnEnergy *energy;
+    const SnDensity *energy;
     int animated;             /* follow weights change: sn_enrich_follow tells them before each interval */
     /* What multiplies stiffness, damping, density and Keep Pose where their regions are painted 1. */
     double stiffness_painted, damping_painted, density_painted, keep_pose_painted;

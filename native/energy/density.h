@@ -1,8 +1,8 @@
 /* The contract of an elastic energy: an isotropic energy density as a function of the signed principal stretches (the signed
    singular values of the deformation gradient), for a batch of elements at once. Everything that has to do with the mesh is in
    tet_elements.c, so a new material is one small file. */
-#ifndef SN_ENERGY_ENERGY_H
-#define SN_ENERGY_ENERGY_H
+#ifndef SN_ENERGY_DENSITY_H
+#define SN_ENERGY_DENSITY_H
 
 #include "math/batch3.h"
 
@@ -15,7 +15,7 @@ typedef struct SnStretchDerivatives {
 } SnStretchDerivatives;
 
 /* What is written overlaps nothing that is read: a material says so (`restrict`), or its loops are not vectorised. */
-typedef struct SnEnergy {
+typedef struct SnDensity {
     const char *name;
     /* Density (J/m³) for Lamé parameters mu, lambda (Pa). */
     void (*density)(const SnLanes stretches[3], const SnLanes mu, const SnLanes lambda, SnLanes density);
@@ -23,15 +23,15 @@ typedef struct SnEnergy {
     /* Density and stress (d psi / d F, row-major) straight from the deformation gradient F: a tenth of the cost of decomposing it
        first. Returns 0, with nothing of use written, where a lane needs its stretches after all. */
     int (*direct)(const SnLanes f[9], const SnLanes mu, const SnLanes lambda, SnLanes density, SnLanes stress[9]);
-} SnEnergy;
+} SnDensity;
 
 /* Stable neo-Hookean (Smith, de Goes, Kim 2018, without the logarithm): smooth through inversion. The default. */
-extern const SnEnergy sn_energy_neo_hookean;
+extern const SnDensity sn_density_neo_hookean;
 
 /* St. Venant-Kirchhoff, its strain extrapolated linearly below a stretch of 0.6, where its stress would give way. */
-extern const SnEnergy sn_energy_stvk;
+extern const SnDensity sn_density_stvk;
 
 /* As rigid as possible: for shapes that are sought and not simulated, by a factor that never changes. */
-extern const SnEnergy sn_energy_as_rigid;
+extern const SnDensity sn_density_as_rigid;
 
 #endif
