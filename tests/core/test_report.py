@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 import shots
 from bodies import box_surface
 from sinew.core.bake import run
 from sinew.core.bake.shot import Sample
 from sinew.core.bake.store import Store
 from sinew.core.cage.welds import Labels
+from sinew.core.methods.enrich.enricher import Enricher
 from sinew.core.methods.enrich.settings import Settings
 
 
@@ -69,3 +71,25 @@ def test_added_motion_is_that_of_all_vertices_on_all_frames(tmp_path: Any) -> No
     assert np.isclose(added["rms"], np.sqrt(np.mean(lengths**2)), rtol=1e-4)
     assert np.isclose(added["free_rms"], np.sqrt(np.mean(lengths[:, follow < 0.5] ** 2)), rtol=1e-4)
     assert added["free_vertices"] == (follow < 0.5).sum() and 0.0 < added["rms"] < added["free_rms"] < added["max"]
+
+
+@pytest.mark.parametrize("found", [True, False])
+def test_a_settled_start_that_was_not_found_is_told(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch, found: bool
+) -> None:
+    settle = Enricher.settle
+
+    def settled(self: Enricher, *arguments: Any) -> Any:
+        positions = settle(self, *arguments)
+        assert self.is_settled
+        self.is_settled = found
+        return positions
+
+    monkeypatch.setattr(Enricher, "settle", settled)
+    vertices, triangles, frames = folding_bar()
+    follow = np.where(vertices[:, 0] < -0.9, 1.0, 0.0)
+    settings = Settings(resolution=10, start="settled", keep_pose=0.5)
+    shot = shots.make_shot(vertices, triangles, follow, 3, settings=settings)
+    samples = (Sample(i, frame.astype(np.float32), np.eye(4)) for i, frame in enumerate(frames[:3]))
+    told = run.bake(shot, samples, tmp_path).report["warnings"]
+    assert any("found no rest" in note for note in told) != found

@@ -37,6 +37,7 @@ class FleshNumbers(Numbers):
     rounds: float = 0.0
     substeps: float = 0.0
     fallbacks: float = 0.0  # steps retaken by implicit Euler
+    unsettled: float = 0.0  # a settled start that was not found
     repaired: float = 0.0  # tets drawn back to their sound fitted shape
     fit_inverted: float = 0.0  # tets that are inside out
     fit_inverted_free: float = 0.0  # those of them that flesh may move
@@ -151,6 +152,7 @@ class FleshEngine(FleshShow):
         self._pool = concurrent.futures.ThreadPoolExecutor(1, "sinew fit")
         self._coming: tuple[int, Any] | None = None  # the sample that is being fitted, and its future
         self._beginning = Beginning(None)
+        self._is_settled = True
         self._cycle: Cycle | None = None
         self._cuts: Cuts | None = None
         self._free: Array | None = None
@@ -238,6 +240,7 @@ class FleshEngine(FleshShow):
             return index
         if settings.start == "settled" and samples > 1:
             self._beginning = settle(self._enricher, later, outer(first), is_wanted)
+            self._is_settled = self._enricher.is_settled
         elif settings.start == "rest" and samples > 1 and settings.simulate:
             count = settings.preroll * settings.samples or round(self._shot.sample_rate)
             self._beginning = lead(self._enricher, later, outer(first), max(count, 1), is_wanted)
@@ -283,6 +286,7 @@ class FleshEngine(FleshShow):
             state = self._enricher.begin(self._fitted(store, index))  # a pose of its own, before the take begins
         elif index == first:
             state = self._beginning.state
+            about["unsettled"] = float(not self._is_settled)
             about |= {"gap": float(gap is not None), "restarted": float(first > 0 and self._shot.settings.simulate)}
             if cycle is not None:
                 about |= {"cycles": float(self._beginning.cycles), "seam": self._beginning.seam}

@@ -142,6 +142,7 @@ class Enricher:
         self._fit = module.Fit(self.cage.native, self.seen, shape)
         self._monitor = monitor
         self._simulation: Any = None
+        self.is_settled = True
         if not self.settings.simulate:
             return
         fill, thickness = measure_filling(self.cage, rest, triangles, safe, monitor)
@@ -244,15 +245,17 @@ class Enricher:
         return State(positions, plan.state.velocities), step
 
     def settle(self, pose: Floats, outer: Outer = NOTHING) -> Floats:
-        """The cage (n, 3) at rest in a pose (n, 3) that stands still."""
+        """The cage (n, 3) at rest in a pose (n, 3) that stands still; `is_settled` tells whether it was found."""
         positions, still = np.array(pose), np.zeros_like(pose)
+        self.is_settled = True
         if self._simulation is None:
             return positions
         if outer.follow is not None:
             self._simulation.follow(*(np.ascontiguousarray(weights, np.float64) for weights in outer.follow))
         pose = np.ascontiguousarray(pose)
         for _ in range(1 if outer.fields is None else _FIELD_ROUNDS):
-            self._simulation.settle(pose, positions, self._push(outer, positions, still), self._monitor)
+            _, found = self._simulation.settle(pose, positions, self._push(outer, positions, still), self._monitor)
+            self.is_settled = bool(found)
         return positions
 
     def _push(self, outer: Outer, positions: Floats, velocities: Floats) -> Floats | None:

@@ -64,6 +64,7 @@ def summary(shot: Shot, store: Store, enricher: Any) -> dict[str, Any]:
         "fit_rounds": total_and_max("fit_rounds"),
         "substeps": total_and_max("substeps"),
         "fallbacks": int(sum(column("fallbacks"))),
+        "unsettled": any(column("unsettled")),
         "summary": dict(enricher.summary()),
         "cage_note": cage.note,
     }
@@ -159,6 +160,8 @@ def _warnings(shot: Shot, report: Mapping[str, Any], repaired: list[float]) -> l
         found.append("Nothing is followed exactly, so the whole body may drift: paint some weights of 1.")
     if not (shot.follow < 0.5).any() and not settings.follow_animated:
         found.append("Everything follows the input closely, so there is little to see: paint some weights below 0.5.")
+    if report["unsettled"]:
+        found.append("The flesh found no rest in the first pose: it goes on settling in the first frames.")
     seen = report["inverted_tets"]["samples_seen"]
     if seen:
         found.append(f"Some flesh turns inside out in {seen} samples: raise Jiggle, or set a Max Offset.")
