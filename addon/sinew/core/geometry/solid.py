@@ -23,6 +23,8 @@ _HIDDEN = 8  # of 26 directions: a cell that sees the border in no more is insid
 _INWARDS = 1.25  # of a cell: so far from the surface it is told on which side a cell lies
 _ODD = 1.0137  # no plane of the body falls between cells because of its size alone
 _ALIKE = 0.8  # of the longer axis' variance: the axes lie where the body is symmetric, or else anywhere
+_ROUND = 1e-5  # of the mean reach: what leans less, leans by rounding alone
+_DIGITS = 9  # of directions: the rest is rounding, which no cell may depend on
 # Points on a triangle, by the shares of its corners, that give integrals up to the third power exactly.
 _PLACES = np.array([[1 / 3, 1 / 3, 1 / 3], [0.6, 0.2, 0.2], [0.2, 0.6, 0.2], [0.2, 0.2, 0.6]])
 _PLACE_WEIGHTS = np.array([-27 / 48, 25 / 48, 25 / 48, 25 / 48])
@@ -62,17 +64,19 @@ def own_axes(positions: Floats, triangles: npt.NDArray[np.int32]) -> Axes:
     lean = (heavy.T @ (places[:, :, None] * places[:, None, :]).reshape(-1, 9)).reshape(3, 3, 3)
     for first, second in ((0, 1), (1, 2)):
         if lengths[2 - second] > _ALIKE * lengths[2 - first] and lengths[0] < _ALIKE * lengths[2]:
-            turn[[first, second]] = _symmetric(turn[first], turn[second], turn[3 - first - second], lean)
+            least = (_ROUND * float(np.sqrt(lengths.sum())) ** 3) ** 2
+            turn[[first, second]] = _symmetric(turn[first], turn[second], turn[3 - first - second], lean, least)
     # Each axis points to where the body reaches farther from its middle.
     ways = np.einsum("ijk,ai,aj,ak->a", lean, turn, turn, turn)
-    turn = turn * np.where(ways < 0.0, -1.0, 1.0)[:, None]
+    turn = np.round(turn * np.where(ways < 0.0, -1.0, 1.0)[:, None], _DIGITS)
     size = float(np.ptp((positions - middle) @ turn.T, axis=0).max())
     return Axes(middle, turn, size)
 
 
-def _symmetric(a: Floats, b: Floats, other: Floats, lean: Floats) -> Floats:
+def _symmetric(a: Floats, b: Floats, other: Floats, lean: Floats, least: float) -> Floats:
     """Of two axes along which a body is about as long, which could lie at any angle: the normal of the plane to whose
-    sides it leans least, and the one beside it."""
+    sides it leans least, and the one beside it. One that leans by less than `least` to any side is as good as round,
+    and any axes will do, but always the same."""
     low, high = 0.0, np.pi
     for _ in range(8):
         angles = np.linspace(low, high, 181)
@@ -84,6 +88,10 @@ def _symmetric(a: Floats, b: Floats, other: Floats, lean: Floats) -> Floats:
             (normals, normals, 1.0), (besides, besides, 3.0), (third, third, 3.0), (besides, third, 6.0)
         ):  # fmt: skip
             uneven += share * np.einsum("ijk,ai,aj,ak->a", lean, normals, x, y, optimize=True) ** 2
+        if low == 0.0 and uneven.max() < least:
+            across = np.cross(other, np.eye(3)[int(np.abs(np.round(other, _DIGITS)).argmin())])
+            across = across / np.linalg.norm(across)
+            return np.stack([across, np.cross(other, across)])
         best, step = angles[int(uneven.argmin())], angles[1] - angles[0]
         low, high = best - 2.0 * step, best + 2.0 * step
     return np.stack([np.cos(best) * a + np.sin(best) * b, -np.sin(best) * a + np.cos(best) * b])
