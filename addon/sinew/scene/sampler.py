@@ -180,14 +180,17 @@ class Sampler:
         before, after = (any(is_same(middle + way * (length + k)) for k in (0, 1)) for way in (-1, 1))
         return before, after
 
-    def some_poses(self, count: int) -> list[Floats]:
-        """The vertices (t, 3) on so many frames of the range, and the scene's frame as it was."""
+    def some_poses(self, count: int) -> Iterator[Floats]:
+        """The vertices (t, 3) on so many frames of the range, one after the other; then the scene's frame as it was."""
         scene = bpy.context.scene
         before, part = scene.frame_current, scene.frame_subframe
         frames = np.unique(np.linspace(self.frame_start, self.frame_end, count).round().astype(int))
-        poses = [self.placed_at(int(frame)) for frame in frames if int(frame) not in self.missing]
-        scene.frame_set(before, subframe=part)
-        return poses
+        try:
+            for frame in frames:
+                if int(frame) not in self.missing:
+                    yield self.placed_at(int(frame))
+        finally:
+            scene.frame_set(before, subframe=part)
 
     def safe_at(self, frame: int | None, shape_key: str) -> Floats | None:
         """The vertices (t, 3) of a safe pose: that of a shape key, or of a frame; None where neither is chosen."""

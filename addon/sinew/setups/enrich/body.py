@@ -221,17 +221,36 @@ def parts_in_steps(sampler: Sampler, rest: Rest, settings: Settings) -> Steps[di
     values["regions"] = Regions(**painted)
     values["safe"] = sampler.safe_at(settings.safe_frame, settings.safe_shape_key)
     values["labels"] = yield from _labels_in_steps(sampler, rest, settings)
-    shells = settings.rigid_shells and hard_shells(
-        rest.positions, rest.triangles, rest.edges, rest.skin, lambda: sampler.some_poses(_POSES)
-    )
-    if not settings.track_group and not settings.rigid_group and not np.any(shells):
+    shells = (yield from _shells_in_steps(sampler, rest)) if settings.rigid_shells else None
+    if not settings.track_group and not settings.rigid_group and (shells is None or not shells.any()):
         return values
     tracked = (yield from sampler.group_in_steps(settings.track_group)) if settings.track_group else None
     rigid = (yield from sampler.group_in_steps(settings.rigid_group)) if settings.rigid_group else None
-    if np.any(shells):
+    if shells is not None and shells.any():
         rigid = np.where(shells, 1.0, 0.0 if rigid is None else rigid)
     parts = make_parts(tracked, rigid, len(rest.positions), rest.edges)
     return values | {"parts": parts}
+
+
+def _shells_in_steps(sampler: Sampler, rest: Rest) -> Steps[Any]:
+    """Which vertices are of small loose pieces that stay rigid. Poses are sampled only where these must be asked."""
+    wanted: list[bool] = []
+
+    def found(poses: Callable[[], Any]) -> Any:
+        return hard_shells(rest.positions, rest.triangles, rest.edges, rest.skin, poses)
+
+    def none() -> tuple[()]:
+        wanted.append(True)
+        return ()
+
+    shells = yield from _in_thread(lambda _: found(none))
+    if wanted:
+        poses = []
+        for pose in sampler.some_poses(_POSES):
+            poses.append(pose)
+            yield
+        shells = yield from _in_thread(lambda _: found(lambda: poses))
+    return shells
 
 
 def _labels_in_steps(sampler: Sampler, rest: Rest, settings: Settings) -> Steps[Labels | None]:
