@@ -19,21 +19,18 @@ static const SnSimulationKind *kind_of(PyObject *simulation)
     return ((SnSimulation *)simulation)->kind;
 }
 
-/* Advances `count` simulations together. GIL held; released while they work. */
-static SnStatus advance(SnContext *context, SnEnsemble *ensemble, size_t count, PyObject **simulations, SnMove *moves, SnState *states,
-                        SnStepReport *report)
+/* Advances `count` simulations together, without Python. */
+static SnStatus advance_all(SnContext *context, SnEnsemble *ensemble, size_t count, PyObject **simulations, SnMove *moves,
+                            SnState *states, SnStepReport *report)
 {
-    SnStatus status;
-    Py_BEGIN_ALLOW_THREADS
     for (size_t k = 0; k < count; k++) {
         kind_of(simulations[k])->lead(simulations[k], moves + k);
         states[k] = moves[k].state;
     }
-    status = sn_ensemble_advance(context, ensemble, states, report);
+    SnStatus status = sn_ensemble_advance(context, ensemble, states, report);
     for (size_t k = 0; k < count && status == SN_OK; k++) {
         kind_of(simulations[k])->finish(simulations[k], moves + k);
     }
-    Py_END_ALLOW_THREADS
     return status;
 }
 
@@ -66,7 +63,10 @@ PyObject *sn_simulation_advance(PyObject *self, PyObject *arguments)
     if (opened < 0) {
         return NULL;
     }
-    SnStatus status = advance(context, ((SnSimulation *)self)->alone, 1, &self, &move, &state, &report);
+    SnStatus status;
+    Py_BEGIN_ALLOW_THREADS
+    status = advance_all(context, ((SnSimulation *)self)->alone, 1, &self, &move, &state, &report);
+    Py_END_ALLOW_THREADS
     sn_arrays_close(move.array_count, move.arrays);
     return sn_errors_check(status, context) < 0 ? NULL : numbers_of(((SnSimulation *)self)->alone, &move, &report);
 }
@@ -106,10 +106,10 @@ static SnStatus ensemble_fill(SnContext *context, Ensemble *self, PyObject *list
         self->simulations[k] = Py_NewRef(PyList_GetItem(list, (Py_ssize_t)k));
         members[k] = kind_of(self->simulations[k])->member(self->simulations[k]);
     }
-    self->count = count;
     Py_BEGIN_ALLOW_THREADS
     status = sn_ensemble_create(context, count, members, &self->ensemble);
     Py_END_ALLOW_THREADS
+    self->count = count;
 cleanup:
     sn_release(members);
     return status;
@@ -183,9 +183,14 @@ static PyObject *ensemble_advance(PyObject *object, PyObject *arguments)
         }
         opened++;
     }
-    if (opened == self->count &&
-        sn_errors_check(advance(context, self->ensemble, self->count, self->simulations, self->moves, self->states, &report), context) >= 0) {
-        result = all_numbers(self, &report);
+    if (opened == self->count) {
+        SnStatus status;
+        Py_BEGIN_ALLOW_THREADS
+        status = advance_all(context, self->ensemble, self->count, self->simulations, self->moves, self->states, &report);
+        Py_END_ALLOW_THREADS
+        if (sn_errors_check(status, context) >= 0) {
+            result = all_numbers(self, &report);
+        }
     }
     for (size_t k = 0; k < opened; k++) {
         sn_arrays_close(self->moves[k].array_count, self->moves[k].arrays);
