@@ -133,7 +133,7 @@ def test_a_bake_as_coarse_as_the_preview_is_still_a_bake(arm: Any) -> None:
 def test_one_frame_is_said_as_one(arm: Any) -> None:
     item().frame_start = item().frame_end = 3
     bpy.ops.sinew.bake()
-    assert job_operator.running.message == "Baked 1 frame in 1 s"
+    assert job_operator.running.message.startswith("Baked 1 frame in ")
     assert state_now().report[0].startswith("1 frame, ")
 
 
