@@ -1,6 +1,6 @@
 # The verbs of Sinew. Each one installs what it needs first: `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-threads test-valgrind test-current test-core test-native build wheel extension pictures check bench bench-assets bench-meshers bench-completion clean native-tests
+.PHONY: help demo test test-threads test-valgrind test-current test-referee test-core test-native build wheel extension pictures check bench bench-assets bench-meshers bench-completion clean native-tests
 .PHONY: check-warnings check-cppcheck check-ruff check-types check-layers check-windows
 MAKEFLAGS += --no-print-directory
 
@@ -44,6 +44,7 @@ help:
 	@echo "make test-core     only the tests without Blender"
 	@echo "make test-native   only the tests of the C core"
 	@echo "make test-threads  the C core under ThreadSanitizer; make test-valgrind: under valgrind (minutes)"
+	@echo "make test-referee  contact against ipctk, which it installs in an environment of its own"
 	@echo "make build         the native module, into addon/sinew/"
 	@echo "make check         warnings, static analysis, types, layers, Windows compile"
 	@echo "make bench         times of the reference shot, plots of convergence, the comparison with CalculiX"
@@ -76,6 +77,11 @@ test-current:
 	@$(TOOLS) setup.py -q build_ext
 	@$(SUITES) current
 
+test-referee:
+	@$(ENVIRONMENT) build bpy referee
+	@$(TOOLS) setup.py -q build_ext
+	@$(SUITES) core-45 -- tests/core/test_referee.py
+
 test-core:
 	@$(ENVIRONMENT) build bpy
 	@$(TOOLS) setup.py -q build_ext
@@ -101,7 +107,7 @@ test-native:
 bench:
 	@$(ENVIRONMENT) build bpy bench
 	@$(TOOLS) setup.py -q build_ext
-	@$(MAKE) -j$(JOBS) $(foreach name,$(INSTRUCTIONS),build/$(name)/benchmark/engine build/$(name)/tests/test_wild)
+	@$(MAKE) -j$(JOBS) $(foreach name,$(INSTRUCTIONS),build/$(name)/benchmark/engine build/$(name)/tests/test_wild build/$(name)/tests/test_contact_wild)
 	$(BPY) tests/benchmark/bench.py
 	$(BPY) tests/benchmark/convergence.py
 	@$(SUITES) core-45 -- -k calculix

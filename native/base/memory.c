@@ -69,6 +69,17 @@ void *sn_reallocate(SnContext *context, void *block, size_t count, size_t size)
     return larger;
 }
 
+void *sn_make_room(SnContext *context, void *block, size_t wanted, size_t size, size_t *capacity)
+{
+    if (block != NULL && wanted <= *capacity) {
+        return block;
+    }
+    size_t larger = wanted + wanted / 4;
+    void *grown = sn_reallocate(context, block, larger, size);
+    *capacity = grown == NULL ? *capacity : larger;
+    return grown;
+}
+
 void sn_release(void *block)
 {
     free(block);

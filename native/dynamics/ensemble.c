@@ -14,6 +14,9 @@ struct SnEnsemble {
     SnState state;        /* of the joined world; the only member's own serves by itself */
     SnState *own;         /* members: their parts of it */
     SnStepper *stepper;
+    SnContact *contact;   /* or null; not owned */
+    SnState ended;        /* of the world, how the last interval ended; only with contact */
+    double *changed;      /* vertices x 3 of the world; only with contact */
     int substeps;
 };
 
@@ -98,6 +101,8 @@ void sn_ensemble_destroy(SnEnsemble *ensemble)
     }
     sn_stepper_destroy(ensemble->stepper);
     sn_state_clear(&ensemble->state);
+    sn_state_clear(&ensemble->ended);
+    sn_release(ensemble->changed);
     sn_world_clear(&ensemble->joined);
     sn_release(ensemble->members);
     sn_release(ensemble->drivers);
@@ -108,6 +113,38 @@ void sn_ensemble_destroy(SnEnsemble *ensemble)
 int sn_ensemble_substeps(const SnEnsemble *ensemble)
 {
     return ensemble->substeps;
+}
+
+size_t sn_ensemble_size(const SnEnsemble *ensemble)
+{
+    return ensemble->count;
+}
+
+const SnWorld *sn_ensemble_world(const SnEnsemble *ensemble)
+{
+    return ensemble->world;
+}
+
+const SnMember *sn_ensemble_member(const SnEnsemble *ensemble, size_t member, size_t *first_vertex)
+{
+    *first_vertex = 0;
+    for (size_t m = 0; m < member; m++) {
+        *first_vertex += ensemble->members[m].world->vertex_count;
+    }
+    return ensemble->members + member;
+}
+
+SnStatus sn_ensemble_collide(SnContext *context, SnEnsemble *ensemble, SnContact *contact)
+{
+    SnStatus status = SN_OK;
+    if (contact != NULL && ensemble->changed == NULL) {
+        SN_TRY(sn_state_init(context, ensemble->world->vertex_count, &ensemble->ended));
+        SN_TRY_NEW(context, ensemble->changed, 3 * ensemble->world->vertex_count, double);
+    }
+    ensemble->contact = contact;
+    sn_stepper_collide(ensemble->stepper, contact);
+cleanup:
+    return status;
 }
 
 SnStatus sn_ensemble_advance(SnContext *context, SnEnsemble *ensemble, SnState *states, SnStepReport *report)
@@ -135,8 +172,38 @@ SnStatus sn_ensemble_advance(SnContext *context, SnEnsemble *ensemble, SnState *
             }
         }
     }
+    if (ensemble->contact != NULL) {
+        size_t bytes = 3 * ensemble->world->vertex_count * sizeof(double);
+        memcpy(ensemble->ended.positions, state->positions, bytes);
+        memcpy(ensemble->ended.velocities, state->velocities, bytes);
+    }
     for (size_t m = 0; m < ensemble->count && !alone; m++) {
         sn_state_copy(ensemble->members[m].world, own + m, states + m);
+    }
+cleanup:
+    return status;
+}
+
+SnStatus sn_ensemble_prove(SnContext *context, SnEnsemble *ensemble, SnState *states, int *kept)
+{
+    SnStatus status = SN_OK;
+    size_t first = 0;
+    *kept = 1;
+    if (ensemble->contact == NULL) {
+        goto cleanup;
+    }
+    for (size_t m = 0; m < ensemble->count; m++) {
+        size_t count = 3 * ensemble->members[m].world->vertex_count;
+        memcpy(ensemble->changed + first, states[m].positions, count * sizeof(double));
+        first += count;
+    }
+    SN_TRY(sn_contact_prove(context, ensemble->contact, ensemble->changed, kept));
+    first = 0;
+    for (size_t m = 0; m < ensemble->count && !*kept; m++) {
+        size_t count = 3 * ensemble->members[m].world->vertex_count;
+        memcpy(states[m].positions, ensemble->ended.positions + first, count * sizeof(double));
+        memcpy(states[m].velocities, ensemble->ended.velocities + first, count * sizeof(double));
+        first += count;
     }
 cleanup:
     return status;

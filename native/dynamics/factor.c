@@ -13,6 +13,11 @@
         v                                                                 |
         +----------->  H₀⁻¹  ------------->  response to the rows  -------+                  exact steps within C p = 0
 
+   What touches is stiff, and another part of it presses in every round: the corners of its planes come last in the factor (a border,
+   math/border.h), so that the elastic part is kept and only what is left of it there, with the planes as they press now and turned back with the
+   body, is factorized in each round. Where they have too many corners for that, planes are part of the matrix, which is made
+   anew whenever others press, and pairs of corners that no element joins only as what is at least as stiff.
+
    H₀⁻¹ is `quick` (math/multifrontal: single precision, and half of that for a factor of another shape), or `exact` (CHOLMOD) where
    single precision loses digits or has not been enough.
 
@@ -26,6 +31,7 @@
      any                | capped      | 0: `reach` is not its fault| kept
      no                 | shortened   | 2, and as above           | kept, unless charged too much
      yes                | shortened   | 2, and as above           | fresh: the Hessian has changed on the way
+     any                | not refused, but other planes press than | 0 | kept
      no                 | refused     | -                         | fresh
      yes, single        | refused     | -                         | fresh and exact
      yes, exact         | refused     | -                         | kept: there is no descent left */
@@ -44,13 +50,22 @@
 #define FRESH_ROUNDS 4
 #define HOPELESS 12
 #define MOST_REFRESH_COST 30 /* within the rounds of a step there must be room for the other resorts */
+#define BORDER_MOST 400      /* points: from there on a border costs as much as a factorization of all */
+#define BORDER_WITH_RING 250 /* points: a border of less takes neighbours in, which may be touched next */
 #define PRODUCTS_OF_FACTORIZATION 12.0 /* measured: that are as fast as reading one entry of the factor in a solution */
 
 struct SnFactor {
     const SnAssembly *assembly;
     SnLinearSolver *exact;     /* the last resort */
     SnMultifrontal *quick;     /* single precision, several times as fast */
-    int is_exact;              /* which of them holds the factor */
+    SnMultifrontal *bordered;  /* the same with a border; null: none was needed yet */
+    int is_exact, is_bordered; /* which of them holds the factor */
+    size_t border_count;
+    int32_t *border;           /* unknowns: the points of the border, rising, ... */
+    int32_t *border_place;     /* unknowns: ... and where each is among them, or -1 */
+    unsigned char *border_marks; /* unknowns */
+    int grows_border;          /* a new one takes the last one in: what touched once may do so again */
+    int is_open;               /* the border is to be closed before the next solution */
     int is_made;               /* a factor is at hand ... */
     double *positions;         /* vertices x 3: ... of the Hessian there */
     double *values;            /* room for the Hessian */
@@ -63,6 +78,11 @@ struct SnFactor {
     SnRows rows;               /* of both, over the unknowns, or of the exact ones */
     SnResponse response;       /* of the factor to them, ... */
     int answers_springs;       /* ... springs too, where all are few enough */
+    SnPlanes *planes;          /* what touches in the minimisation in hand; or null */
+    int is_touched;            /* the factor holds planes, for good */
+    int has_moved;             /* other planes press than in the round before: no fault of the factor */
+    double *hardness;          /* unknowns: mean diagonals of the last Hessian */
+    int has_hardness;
     int refresh_cost;          /* as many rounds as a fresh factor costs */
     int charge;                /* rounds that a fresh factor would have spared since it was made */
     /* Of the minimisation in hand: */
@@ -92,6 +112,10 @@ SnStatus sn_factor_create(SnContext *context, const SnAssembly *assembly, double
     SN_TRY_NEW(context, factor->values, assembly->pattern.value_count, double);
     SN_TRY_NEW(context, factor->positions, 3 * assembly->vertex_count, double);
     SN_TRY_NEW(context, factor->rotations, 9 * assembly->unknown_count, double);
+    SN_TRY_NEW(context, factor->hardness, assembly->unknown_count, double);
+    SN_TRY_NEW(context, factor->border, assembly->unknown_count, int32_t);
+    SN_TRY_NEW(context, factor->border_place, assembly->unknown_count, int32_t);
+    SN_TRY_NEW(context, factor->border_marks, assembly->unknown_count, unsigned char);
     SN_TRY(sn_lbfgs_init(context, 3 * assembly->unknown_count, &factor->secants));
     if (assembly->unknown_count > 0) {
         SN_TRY(sn_linear_solver_create(context, &assembly->pattern, &factor->exact));
@@ -112,6 +136,7 @@ void sn_factor_destroy(SnFactor *factor)
         return;
     }
     sn_multifrontal_destroy(factor->quick);
+    sn_multifrontal_destroy(factor->bordered);
     sn_linear_solver_destroy(factor->exact);
     sn_lbfgs_clear(&factor->secants);
     sn_response_clear(&factor->response);
@@ -120,6 +145,10 @@ void sn_factor_destroy(SnFactor *factor)
     sn_release(factor->values);
     sn_release(factor->positions);
     sn_release(factor->rotations);
+    sn_release(factor->hardness);
+    sn_release(factor->border);
+    sn_release(factor->border_place);
+    sn_release(factor->border_marks);
     sn_release(factor);
 }
 
@@ -143,16 +172,70 @@ cleanup:
 
 void sn_factor_forget(SnFactor *factor)
 {
-    factor->is_made = 0;
+    factor->is_made = factor->grows_border = 0;
+    factor->has_hardness = 0;
 }
 
-void sn_factor_begin(SnFactor *factor, const double *positions, int exactly)
+const double *sn_factor_hardness(const SnFactor *factor)
 {
+    return factor->has_hardness ? factor->hardness : NULL;
+}
+
+void sn_factor_find_hardness(SnFactor *factor)
+{
+    const int32_t *start = factor->assembly->pattern.value_start;
+    for (size_t k = 0; k < factor->assembly->unknown_count; k++) {
+        const double *v = factor->values;
+        factor->hardness[k] = (v[start[3 * k]] + v[start[3 * k + 1]] + v[start[3 * k + 2]]) / 3.0;
+    }
+    factor->has_hardness = 1;
+}
+
+/* Whether a plane has a part in the Hessian. */
+static int counts(const SnPlane *plane)
+{
+    return plane->pressed || plane->grip > 0.0;
+}
+
+/* Whether any plane does; *covered: whether the corners of all that do are in the border. */
+static int any_counts(const SnFactor *factor, int *covered)
+{
+    const SnPlanes *planes = factor->planes;
+    int any = 0;
+    *covered = 1;
+    for (const SnPlane *plane = planes->planes; plane < planes->planes + planes->count; plane++) {
+        for (int32_t k = plane->corners.begin; k < plane->corners.end && counts(plane); k++) {
+            *covered &= factor->bordered != NULL && factor->border_place[planes->unknowns[k]] >= 0;
+            any = 1;
+        }
+    }
+    return any;
+}
+
+SnStatus sn_factor_touch(SnContext *context, SnFactor *factor)
+{
+    int covered, any = any_counts(factor, &covered);
+    (void)context;
+    factor->has_moved = factor->planes->changed;
+    if (factor->has_moved) { /* secants of others say nothing */
+        sn_lbfgs_forget(&factor->secants);
+    }
+    factor->is_stale |= factor->is_bordered ? !covered : factor->is_touched ? factor->planes->changed : any;
+    factor->planes->changed = 0;
+    factor->is_open = 1;
+    return SN_OK;
+}
+
+void sn_factor_begin(SnFactor *factor, const double *positions, SnPlanes *planes, int exactly)
+{
+    factor->planes = planes;
     factor->round = 0;
     factor->is_fresh = factor->is_own = 0;
     factor->wants_exact = exactly;
     factor->wants_response = exactly || (factor->springs != NULL && factor->answers_springs); /* no projection stands in for springs */
-    factor->is_stale = exactly || !factor->is_made || factor->charge > factor->refresh_cost;
+    factor->is_stale = exactly || !factor->is_made || factor->charge > factor->refresh_cost || (factor->is_touched && planes == NULL);
+    factor->is_open = 1;
+    factor->has_moved = 0;
     if (!factor->is_stale) {
         sn_rotations_between(factor->assembly, factor->positions, positions, factor->rotations);
         factor->has_turned = 1;
@@ -174,22 +257,146 @@ double *sn_factor_values(SnFactor *factor)
     return factor->values;
 }
 
+/* Marks the points that share an element with one that is marked. Returns how many are. */
+static size_t mark_ring(SnFactor *factor)
+{
+    const SnBlockPattern *pattern = &factor->assembly->pattern;
+    size_t count = 0;
+    for (size_t k = 0; k < pattern->block_count; k++) {
+        unsigned char *row = factor->border_marks + pattern->rows[k], *column = factor->border_marks + pattern->columns[k];
+        *row |= *column & 1 ? 2 : 0;
+        *column |= *row & 1 ? 2 : 0;
+    }
+    for (size_t k = 0; k < factor->assembly->unknown_count; k++) {
+        count += factor->border_marks[k] != 0;
+    }
+    return count;
+}
+
+/* Makes the border of the planes at hand; one that is there already serves again. *is_made is 0 where it would be too large. */
+static SnStatus make_border(SnContext *context, SnFactor *factor, int *is_made)
+{
+    SnStatus status = SN_OK;
+    const SnPlanes *planes = factor->planes;
+    size_t unknowns = factor->assembly->unknown_count, count = 0;
+    int same = factor->bordered != NULL, least = 1;
+    for (size_t k = 0; k < unknowns; k++) {
+        factor->border_marks[k] = factor->grows_border && factor->bordered != NULL && factor->border_place[k] >= 0 ? 4 : 0;
+    }
+    for (const SnPlane *plane = planes->planes; plane < planes->planes + planes->count; plane++) {
+        for (int32_t k = plane->corners.begin; k < plane->corners.end; k++) {
+            count += !(factor->border_marks[planes->unknowns[k]] & 1);
+            factor->border_marks[planes->unknowns[k]] |= 1;
+        }
+    }
+    if (count < BORDER_WITH_RING && mark_ring(factor) <= BORDER_WITH_RING) {
+        least = 0;
+    }
+    *is_made = count <= BORDER_MOST;
+    if (!*is_made) {
+        return SN_OK;
+    }
+    count = 0;
+    for (size_t k = 0; k < unknowns; k++) {
+        int inside = least ? factor->border_marks[k] & 1 : factor->border_marks[k] != 0;
+        same &= (factor->border_place[k] >= 0) == inside;
+        factor->border_place[k] = inside ? (int32_t)count : -1;
+        if (inside) {
+            factor->border[count++] = (int32_t)k;
+        }
+    }
+    factor->grows_border = 1;
+    if (!same) {
+        sn_multifrontal_destroy(factor->bordered);
+        factor->bordered = NULL;
+        factor->border_count = count;
+        SN_TRY(sn_multifrontal_create_bordered(context, &factor->assembly->pattern, factor->exact, count, factor->border, &factor->bordered));
+    }
+cleanup:
+    return status;
+}
+
+/* block = weight Rᵀ B Q, turned back by the rotations of two points; null: they have not turned. */
+static void turn_block(double weight, const double *r, const double *b, const double *q, double block[9])
+{
+    double half[9];
+    for (int i = 0; i < 9; i++) {
+        half[i] = r == NULL ? b[i] : r[i / 3] * b[i % 3] + r[3 + i / 3] * b[3 + i % 3] + r[6 + i / 3] * b[6 + i % 3];
+    }
+    for (int i = 0; i < 9; i++) {
+        const double *row = half + 3 * (i / 3);
+        block[i] = weight * (q == NULL ? half[i] : row[0] * q[i % 3] + row[1] * q[3 + i % 3] + row[2] * q[6 + i % 3]);
+    }
+}
+
+/* Adds a plane to the border. */
+static void add_plane(const SnFactor *factor, const SnPlane *plane, float *border)
+{
+    const SnPlanes *planes = factor->planes;
+    size_t height = 3 * factor->border_count;
+    double block[9];
+    for (int32_t i = plane->corners.begin; i < plane->corners.end; i++) {
+        for (int32_t j = plane->corners.begin; j < plane->corners.end; j++) {
+            int32_t row = planes->unknowns[i], column = planes->unknowns[j];
+            size_t at = 3 * (size_t)factor->border_place[row], across = 3 * (size_t)factor->border_place[column];
+            if (at < across) {
+                continue;
+            }
+            turn_block(planes->weights[i] * planes->weights[j], factor->has_turned ? factor->rotations + 9 * (size_t)row : NULL,
+                       plane->block, factor->has_turned ? factor->rotations + 9 * (size_t)column : NULL, block);
+            for (size_t k = 0; k < 9; k++) {
+                border[(across + k % 3) * height + at + k / 3] += (float)block[k];
+            }
+        }
+    }
+}
+
+/* Closes the border with the planes as they are linearised. Returns whether digits were lost. */
+static int close_border(SnFactor *factor)
+{
+    float *border = sn_multifrontal_open_border(factor->bordered);
+    size_t count = factor->planes != NULL ? factor->planes->count : 0;
+    for (size_t k = 0; k < count; k++) {
+        if (counts(factor->planes->planes + k)) {
+            add_plane(factor, factor->planes->planes + k, border);
+        }
+    }
+    factor->is_open = 0;
+    factor->response.is_known = 0;
+    return sn_multifrontal_close_border(factor->bordered) > 0;
+}
+
 SnStatus sn_factor_refresh(SnContext *context, SnFactor *factor, const double *positions)
 {
     SnStatus status = SN_OK;
-    factor->is_made = 0;
+    int covered, touched = factor->planes != NULL && any_counts(factor, &covered);
+    factor->is_made = factor->is_touched = factor->is_bordered = factor->has_turned = 0;
+    sn_factor_find_hardness(factor);
     if (factor->springs != NULL && !factor->answers_springs) { /* stiffer than they are, and secants learn the rest */
         sn_springs_majorise(factor->springs, &factor->assembly->pattern, factor->values);
     }
-    factor->wants_exact |= factor->is_own && factor->charge > HOPELESS;
-    factor->is_exact = factor->wants_exact || sn_multifrontal_factorize(factor->quick, factor->values) > 0; /* lost digits */
+    factor->wants_exact |= factor->is_own && factor->charge > HOPELESS && !touched;
+    factor->is_exact = factor->wants_exact;
+    if (touched && !factor->is_exact) {
+        SN_TRY(make_border(context, factor, &factor->is_bordered));
+    }
+    if (factor->is_bordered) {
+        factor->is_exact = sn_multifrontal_factorize(factor->bordered, factor->values) > 0 || close_border(factor);
+        factor->is_bordered = !factor->is_exact;
+    }
+    if (touched && !factor->is_bordered) {
+        sn_planes_stiffen(factor->planes, factor->assembly, factor->values);
+        factor->is_touched = 1;
+    }
+    if (!factor->is_bordered && !factor->is_exact) {
+        factor->is_exact = sn_multifrontal_factorize(factor->quick, factor->values) > 0; /* lost digits */
+    }
     if (factor->is_exact) {
         SN_TRY(sn_linear_solver_factorize(context, factor->exact, factor->values));
     }
     factor->response.is_known = 0;
     sn_lbfgs_forget(&factor->secants);
     memcpy(factor->positions, positions, 3 * factor->assembly->vertex_count * sizeof *positions);
-    factor->has_turned = 0;
     factor->charge = 0;
     factor->is_made = factor->is_own = factor->is_fresh = 1;
 cleanup:
@@ -202,7 +409,8 @@ static SnStatus apply(SnContext *context, SnFactor *factor, int roughly, double 
     if (factor->is_exact) {
         return sn_linear_solver_solve(context, factor->exact, vector, vector);
     }
-    (roughly ? sn_multifrontal_solve_roughly : sn_multifrontal_solve)(factor->quick, vector, vector);
+    SnMultifrontal *quick = factor->is_bordered ? factor->bordered : factor->quick;
+    (roughly ? sn_multifrontal_solve_roughly : sn_multifrontal_solve)(quick, vector, vector);
     return SN_OK;
 }
 
@@ -223,6 +431,9 @@ SnStatus sn_factor_solve(SnContext *context, SnFactor *factor, const double *res
     SnStatus status = SN_OK;
     SnLbfgsWeights weights;
     size_t unknowns = factor->assembly->unknown_count;
+    if (factor->is_bordered && factor->is_open) { /* lost pivots are replaced, and the step is a shorter one */
+        (void)close_border(factor);
+    }
     if (factor->wants_response && factor->response.size > 0 && !factor->response.is_known) {
         SN_TRY(find_response(context, factor));
     }
@@ -260,8 +471,8 @@ void sn_factor_judge(SnFactor *factor, SnStepOutcome outcome)
         factor->is_stale = !factor->is_fresh || !factor->is_exact;
         factor->wants_exact |= factor->is_fresh;
     } else {
-        factor->charge += outcome == SN_STEP_CAPPED ? 0 : (factor->round >= FRESH_ROUNDS) + 2 * hindered;
-        factor->is_stale = (factor->is_fresh && hindered) || factor->charge > (factor->is_own ? HOPELESS : factor->refresh_cost);
+        factor->charge += outcome == SN_STEP_CAPPED || factor->has_moved ? 0 : (factor->round >= FRESH_ROUNDS) + 2 * hindered;
+        factor->is_stale = (factor->is_fresh && hindered && !factor->has_moved) || factor->charge > (factor->is_own ? HOPELESS : factor->refresh_cost);
     }
     factor->is_fresh = 0;
     factor->round++;

@@ -5,6 +5,7 @@
 
 #include "dynamics/assembly.h"
 #include "dynamics/constraints.h"
+#include "dynamics/planes.h"
 #include "dynamics/springs.h"
 
 typedef struct SnFactor SnFactor;
@@ -29,14 +30,22 @@ SnStatus sn_factor_constrain(SnContext *context, SnFactor *factor, const SnConst
 /* What is at hand serves no longer: another objective, or a result that must not depend on what was solved before. */
 void sn_factor_forget(SnFactor *factor);
 
-/* A minimisation starts at `positions` (vertices x 3). With `exactly` it takes a fresh, exact factor with its response to the rows. */
-void sn_factor_begin(SnFactor *factor, const double *positions, int exactly);
+/* A minimisation starts at `positions` (vertices x 3), where `planes` (or null) touch, whose stiffness is part of every Hessian. With
+   `exactly` it takes a fresh, exact factor with its response to the rows. */
+void sn_factor_begin(SnFactor *factor, const double *positions, SnPlanes *planes, int exactly);
+
+/* Before each step while planes touch: they were linearised anew. */
+SnStatus sn_factor_touch(SnContext *context, SnFactor *factor);
 
 /* Whether a fresh factor is due before the next step; then the caller writes the Hessian into `values` (the assembly's pattern) and calls
    refresh with the positions that it belongs to. */
 int sn_factor_is_stale(const SnFactor *factor);
 double *sn_factor_values(SnFactor *factor);
 SnStatus sn_factor_refresh(SnContext *context, SnFactor *factor, const double *positions);
+
+/* The mean diagonal of each unknown's block in the last Hessian of the caller (unknowns); null: there is none since `forget`. */
+const double *sn_factor_hardness(const SnFactor *factor);
+void sn_factor_find_hardness(SnFactor *factor); /* of what the caller has written into `values` */
 
 /* Whether it was made for the step in hand. */
 int sn_factor_is_fresh(const SnFactor *factor);

@@ -1,5 +1,7 @@
 #include "dynamics/input_curve.h"
 
+#include <string.h>
+
 /* Slopes at both ends of the interval, metres an interval, of coordinate k. */
 static void find_slopes(const SnInputCurve *curve, size_t k, double *from, double *to)
 {
@@ -26,6 +28,21 @@ void sn_input_curve_evaluate(const SnInputCurve *curve, double s, double *pose, 
     }
 }
 
+void sn_input_curve_follow(const SnInputCurve *curve, double s, double *pose, double *velocity, double *shift)
+{
+    size_t count = 3 * curve->vertex_count;
+    sn_input_curve_evaluate(curve, s, pose, velocity);
+    if (curve->light == NULL) {
+        memset(shift, 0, count * sizeof *shift);
+        return;
+    }
+    sn_input_curve_evaluate(curve->light, s, NULL, shift);
+    for (size_t k = 0; k < count; k++) {
+        velocity[k] -= shift[k];
+    }
+    sn_input_curve_evaluate(curve->light, s, shift, NULL);
+}
+
 void sn_input_curve_accelerate(const SnInputCurve *curve, double s, size_t vertex, double acceleration[3])
 {
     for (size_t a = 0; a < 3; a++) {
@@ -34,5 +51,12 @@ void sn_input_curve_accelerate(const SnInputCurve *curve, double s, size_t verte
         find_slopes(curve, k, &from, &to);
         double bend = (6.0 - 12.0 * s) * step + (6.0 * s - 4.0) * from + (6.0 * s - 2.0) * to;
         acceleration[a] = bend / (curve->interval * curve->interval);
+    }
+    if (curve->light != NULL) {
+        double light[3];
+        sn_input_curve_accelerate(curve->light, s, vertex, light);
+        for (size_t a = 0; a < 3; a++) {
+            acceleration[a] -= light[a];
+        }
     }
 }

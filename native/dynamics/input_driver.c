@@ -42,7 +42,7 @@ static SnStatus prepare(SnContext *context, void *self, const SnWorld *world, co
     SnKeepPose *keep = driver->keep_pose;
     size_t first = body->first_vertex;
     (void)context;
-    sn_input_curve_evaluate(driver->curve, fraction, stage->pose + 3 * first, stage->pose_velocity + 3 * first);
+    sn_input_curve_follow(driver->curve, fraction, stage->pose + 3 * first, stage->pose_velocity + 3 * first, stage->shift + 3 * first);
     apply_rows(&world->constraints.rows, body->first_row, body->row_count, stage->pose, stage->row_targets);
     apply_rows(&world->constraints.rows, body->first_row, body->row_count, stage->pose_velocity, stage->row_rates);
     apply_rows(&world->springs.rows, body->first_spring, body->spring_count, stage->pose, stage->spring_targets);

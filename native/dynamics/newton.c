@@ -24,6 +24,7 @@
 #define SUFFICIENT_DECREASE 1e-4
 #define SLOPE_LEFT 0.9 /* of the slope at the start: what a step may leave where the energy itself is lost in rounding */
 #define NO_NUMBERS "The simulation left the range of numbers: check the input for huge coordinates."
+#define NO_MOVE 0.1 /* of the tolerance: what presses has been found where moves are as short as this */
 #define WORST_CONTRACTION 0.5 /* of moves from round to round, for a short move to be trusted as the last one */
 
 struct SnNewton {
@@ -152,6 +153,9 @@ static double evaluate(SnNewton *newton, const SnObjective *objective, const dou
     if (residual != NULL && newton->springs != NULL) {
         sn_rows_spread(&newton->springs->free_rows, newton->pull, residual);
     }
+    if (objective->planes != NULL) {
+        sum += sn_planes_value(objective->planes, assembly, x, residual);
+    }
     if (residual != NULL && newton->constraints != NULL) {
         sn_constraints_project_slope(newton->constraints, newton->row_work, residual);
     }
@@ -206,11 +210,26 @@ void sn_newton_forget(SnNewton *newton)
     sn_factor_forget(newton->factor);
 }
 
+const double *sn_newton_hardness(SnNewton *newton, const SnObjective *objective, const double *positions)
+{
+    const double *known = sn_factor_hardness(newton->factor);
+    if (known == NULL) {
+        assemble_hessian(newton, objective, positions, sn_factor_values(newton->factor));
+        sn_factor_find_hardness(newton->factor);
+        known = sn_factor_hardness(newton->factor);
+    }
+    return known;
+}
+
 /* step = H⁻¹ residual at `positions`, by a fresh factor where one is due. */
 static SnStatus find_step(SnContext *context, SnNewton *newton, const SnObjective *objective, const double *positions,
                           SnNewtonReport *report)
 {
     SnStatus status = SN_OK;
+    if (objective->planes != NULL) {
+        sn_planes_linearise(objective->planes, newton->assembly, positions);
+        SN_TRY(sn_factor_touch(context, newton->factor));
+    }
     if (sn_factor_is_stale(newton->factor)) {
         assemble_hessian(newton, objective, positions, sn_factor_values(newton->factor));
         SN_TRY(sn_factor_refresh(context, newton->factor, positions));
@@ -255,7 +274,7 @@ static SnStatus take_full_step(SnContext *context, SnNewton *newton, const SnObj
 {
     SnStatus status = SN_OK;
     (void)evaluate(newton, objective, positions, newton->residual);
-    sn_factor_begin(newton->factor, positions, 1);
+    sn_factor_begin(newton->factor, positions, objective->planes, 1);
     SN_TRY(find_step(context, newton, objective, positions, report));
     report->last_step = take_step(newton, positions, 1.0);
     if (!isfinite(sn_vector_dot(3 * newton->assembly->unknown_count, newton->step, newton->step))) {
@@ -299,7 +318,7 @@ SnStatus sn_newton_minimise(SnContext *context, SnNewton *newton, const SnObject
     }
     double value = evaluate(newton, objective, positions, newton->residual), value_before = value, move_before = INFINITY;
     double lost = 1e3 * objective->scale * newton->rounding; /* J: smaller decreases are lost in rounding */
-    sn_factor_begin(newton->factor, positions, 0);
+    sn_factor_begin(newton->factor, positions, objective->planes, 0);
     for (int round = 0; round < settings->max_rounds && !report->converged; round++) {
         SN_TRY(sn_context_look(context));
         SN_TRY(find_step(context, newton, objective, positions, report));
@@ -330,6 +349,9 @@ SnStatus sn_newton_minimise(SnContext *context, SnNewton *newton, const SnObject
         accept_trial(newton, positions);
         report->converged = (length == 1.0 && moves_die_out(settings->step_tolerance, move, move_before, fresh)) ||
                             decrease <= settings->energy_tolerance || decrease <= settings->gain_tolerance * (value_before - value);
+        if (objective->planes != NULL && move > NO_MOVE * settings->step_tolerance) {
+            report->converged &= sn_planes_stand(objective->planes);
+        }
         move_before = length * move;
     }
     report->value = value;

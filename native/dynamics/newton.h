@@ -4,12 +4,14 @@
      E(x) = sum_i d_i/2 |x_i - y_i|² - f·(x - y) + 1/2 (x - c)ᵀ B (x - c) + Psi(x) + 1/2 sum_r k_r |C_r x - s_r|²
 
    over the free vertices: inertia and driving force are the diagonal d with its targets y, surface data the fixed matrix B around
-   c, loads f, Psi the energies of all terms with the potential of their internal damping, and the last sum springs on rows C_r. */
+   c, loads f, Psi the energies of all terms with the potential of their internal damping, and the last sum springs on rows C_r. What
+   touches adds the potential of its planes (dynamics/planes.h). */
 #ifndef SN_DYNAMICS_NEWTON_H
 #define SN_DYNAMICS_NEWTON_H
 
 #include "dynamics/assembly.h"
 #include "dynamics/constraints.h"
+#include "dynamics/planes.h"
 #include "dynamics/springs.h"
 #include "energy/term.h"
 #include "math/linear_solver.h"
@@ -24,6 +26,7 @@ typedef struct SnObjective {
     const double *matrix;   /* values of B on the assembly's pattern, or null */
     const double *centre;   /* vertex_count x 3: c; needed with a matrix */
     const double *spring_targets; /* values of the springs' rows: s; needed with springs */
+    SnPlanes *planes;       /* what touches; null: nothing does */
 } SnObjective;
 
 typedef struct SnNewtonSettings {
@@ -63,6 +66,9 @@ SnStatus sn_newton_minimise(SnContext *context, SnNewton *newton, const SnObject
 
 /* E(x), for tests and for the energy check of a step. */
 double sn_newton_value(SnNewton *newton, const SnObjective *objective, const double *positions);
+
+/* The mean stiffness of each unknown, N/m, without what touches: of the factor at hand, or else at `positions`. */
+const double *sn_newton_hardness(SnNewton *newton, const SnObjective *objective, const double *positions);
 
 /* How far rounding may put a value of Psi off, J. */
 double sn_newton_rounding(const SnNewton *newton);

@@ -7,7 +7,7 @@
 
 #include "math/rows.h"
 
-#define SN_RESPONSE_MOST 768 /* values of rows */
+#define SN_RESPONSE_MOST 1536 /* values of rows */
 
 typedef struct SnResponse {
     const SnRows *rows;   /* over the unknowns */

@@ -9,6 +9,8 @@
 /* One moment. Arrays are over the whole world and the stepper's; a driver fills in what belongs to its body. */
 typedef struct SnStage {
     double *pose, *pose_velocity; /* vertices x 3, m and m/s: fixed vertices are there, and others are compared with it */
+    double *shift;                /* vertices x 3, m: how far the part of it that has no inertia has moved; 0 until a driver sets it. Velocities,
+                                     the pose's and the state's, are those of positions less the shift */
     double *drive;                /* vertices, N/m: what draws them to the pose, ... */
     double *drag;                 /* ... and N s/m: their velocities to its own, beside the drag of the world */
     double *loads;                /* vertices x 3, N */

@@ -150,6 +150,7 @@ static SnStatus stage_init(SnContext *context, const SnWorld *world, SnStage *st
     sn_context_stage(context, "Settling", 1);
     SN_TRY_NEW(context, stage->pose, 3 * world->vertex_count, double);
     SN_TRY_NEW(context, stage->pose_velocity, 3 * world->vertex_count, double);
+    SN_TRY_NEW(context, stage->shift, 3 * world->vertex_count, double);
     SN_TRY_NEW(context, stage->drive, world->vertex_count, double);
     SN_TRY_NEW(context, stage->drag, world->vertex_count, double);
     SN_TRY_NEW(context, stage->loads, 3 * world->vertex_count, double);
@@ -164,6 +165,7 @@ static void stage_clear(SnStage *stage)
 {
     sn_release(stage->pose);
     sn_release(stage->pose_velocity);
+    sn_release(stage->shift);
     sn_release(stage->drive);
     sn_release(stage->drag);
     sn_release(stage->loads);

@@ -3,6 +3,8 @@
    Implicit Euler: τ = h, p = x_n, v̂ = v_n. TR-BDF2 (methods, section 1): τ = (1 - 1/√2) h;
      stage 1 ends at t + 2τ: p = x_n + τ v_n, v̂ = v_n + τ M⁻¹ F_n;
      stage 2 ends at t + h:  p = c₁ x_a - c₀ x_n, v̂ = c₁ v_a - c₀ v_n.
+   Where a part E(t) of the input has no inertia (the stage's shift), the schemes are those of y = x - E, whose velocity is the state's: p is
+   made of y, and E at the end of the stage is added to it.
    Damping takes the input's velocity as (ū - p̄)/τ, p̄ made of the input as p is of the state: flesh that moves with the input then
    feels none, where the exact v̄ would pull it off by what the scheme leaves of the input's curve.
    D = αM + βK, α the drag of each vertex and β the damping of each element, where K is the stiffness of small strains, turned as the shape that the stage
@@ -15,6 +17,8 @@
 #include <string.h>
 
 #define MAX_ROUNDS 60
+#define PARTS_MOST 100 /* of a step that something is in the way of: the last goes through with it */
+#define NO_PART 1e-9   /* of a step: nothing of it was done */
 /* The energy bound of a step is an estimate where the input bends within it: this fraction of the input's own kinetic energy is
    let pass, and this much of the energy itself, because TR-BDF2 keeps that of a large free swing only to its order. */
 #define INPUT_SLACK 0.01
@@ -29,6 +33,7 @@ struct SnStepper {
     SnStage stage;                     /* the moment prepared last; its poses are one of the next two pairs */
     double *pose, *pose_velocity;      /* ū, v̄ at the end of the stage */
     double *pose_begin, *pose_velocity_begin; /* at the start of the step */
+    double *shift, *shift_begin;       /* E at both */
     SnTermInput inputs[SN_TERMS_MOST]; /* of the stage, with the damping in it */
     const double *inner[SN_TERMS_MOST]; /* what the state carries for each term; null: nothing */
     double *damping_shape[SN_TERMS_MOST]; /* see SnDamping */
@@ -42,9 +47,12 @@ struct SnStepper {
     double *pull;                      /* ... of the springs */
     double *kept_positions, *kept_velocities; /* of a step that some of several bodies retake */
     unsigned char *risen;              /* bodies whose energy rose in it */
+    int32_t *groups;                   /* bodies: see sn_contact_group */
     double *acceleration;              /* of the last step, relative to the input */
     double *expected;                  /* what it is to be in the next one if it goes on changing as it did */
     int has_acceleration;
+    SnContact *contact;                /* or null; not owned */
+    double part;                       /* of what was asked for, that the step in hand is */
     double factor_tau;                 /* stage length that Newton's factor belongs to; 0: none */
 };
 
@@ -73,6 +81,8 @@ static size_t list_arrays(SnStepper *s, Array arrays[ARRAYS_MOST])
                     {&s->pose_velocity, n},
                     {&s->pose_begin, n},
                     {&s->pose_velocity_begin, n},
+                    {&s->shift, n},
+                    {&s->shift_begin, n},
                     {&s->force, n},
                     {&s->offset, n},
                     {&s->predicted, n},
@@ -120,6 +130,7 @@ SnStatus sn_stepper_create(SnContext *context, const SnWorld *world, const SnSte
         SN_TRY_NEW(context, s->damping_shape[t], (size_t)world->terms[t].kind->damping_size * world->terms[t].stencils.count, double);
     }
     SN_TRY_NEW(context, s->risen, world->body_count, unsigned char);
+    SN_TRY_NEW(context, s->groups, world->body_count, int32_t);
     size_t count = list_arrays(s, arrays);
     for (size_t k = 0; k < count; k++) {
         SN_TRY_NEW(context, *arrays[k].at, arrays[k].count, double);
@@ -147,22 +158,29 @@ void sn_stepper_destroy(SnStepper *s)
         sn_release(s->damping_shape[t]);
     }
     sn_release(s->risen);
+    sn_release(s->groups);
     sn_release(s);
+}
+
+void sn_stepper_collide(SnStepper *s, SnContact *contact)
+{
+    s->contact = contact;
 }
 
 void sn_stepper_forget(SnStepper *s)
 {
     s->factor_tau = 0.0;
     s->has_acceleration = 0;
+    if (s->contact != NULL) {
+        sn_contact_forget(s->contact);
+    }
 }
 
 /* Asks the drivers for a moment; it is not damped yet. */
-static SnStatus prepare_stage(SnContext *context, SnStepper *s, const SnDriver *drivers, double fraction, double *pose, double *pose_velocity)
+static SnStatus prepare_moment(SnContext *context, SnStepper *s, const SnDriver *drivers, double fraction)
 {
     SnStatus status = SN_OK;
     const SnWorld *world = s->world;
-    s->stage.pose = pose;
-    s->stage.pose_velocity = pose_velocity;
     for (size_t b = 0; b < world->body_count; b++) {
         SN_TRY(drivers[b].prepare(context, drivers[b].self, world, world->bodies + b, fraction, &s->stage));
     }
@@ -170,6 +188,30 @@ static SnStatus prepare_stage(SnContext *context, SnStepper *s, const SnDriver *
         s->inputs[t] = (SnTermInput){.data = s->stage.inputs[t], .inner = s->inner[t]};
     }
 cleanup:
+    return status;
+}
+
+/* The start of a step. */
+static SnStatus prepare_start(SnContext *context, SnStepper *s, const SnDriver *drivers, double fraction)
+{
+    s->stage.pose = s->pose_begin;
+    s->stage.pose_velocity = s->pose_velocity_begin;
+    s->stage.shift = s->shift_begin;
+    return prepare_moment(context, s, drivers, fraction);
+}
+
+/* The end of a stage, whose offsets and prediction are those of y: what has no inertia takes them along. */
+static SnStatus prepare_stage(SnContext *context, SnStepper *s, const SnDriver *drivers, double fraction)
+{
+    s->stage.pose = s->pose;
+    s->stage.pose_velocity = s->pose_velocity;
+    s->stage.shift = s->shift;
+    SnStatus status = prepare_moment(context, s, drivers, fraction);
+    for (size_t k = 0; k < 3 * s->world->vertex_count; k++) {
+        s->offset[k] += s->shift[k];
+        s->pose_offset[k] += s->shift[k];
+        s->predicted[k] += s->shift[k];
+    }
     return status;
 }
 
@@ -215,19 +257,36 @@ static int is_free(const SnWorld *world, const SnBody *body)
 }
 
 /* A free body feels no elastic force, and none of its damping, as a whole: the shift that balances what is left of the other forces
-   is known exactly, so momentum is kept to the last digits whatever the tolerance. It only lowers the energy. */
-static void balance_free_body(const SnStepper *s, const SnBody *body, double *positions)
+   is known exactly, so momentum is kept to the last digits whatever the tolerance. It only lowers the energy. Bodies that press on each other
+   are shifted as one, which changes nothing between them; where something holds one of them, nothing is to be balanced. */
+static void balance_free_bodies(const SnStepper *s, const SnPlanes *planes, double *positions)
 {
-    double total = 0.0, force[3] = {0};
-    size_t end = body->first_vertex + body->vertex_count;
-    for (size_t v = body->first_vertex; v < end; v++) {
-        total += s->diagonal[v];
-        for (size_t a = 0; a < 3; a++) {
-            force[a] += s->stage.loads[3 * v + a] - s->diagonal[v] * (positions[3 * v + a] - s->targets[3 * v + a]);
-        }
+    const SnWorld *world = s->world;
+    for (size_t b = 0; b < world->body_count; b++) {
+        s->groups[b] = (int32_t)b;
     }
-    for (size_t k = 3 * body->first_vertex; k < 3 * end; k++) {
-        positions[k] += force[k % 3] / total;
+    if (planes != NULL) {
+        sn_contact_group(s->contact, planes, s->groups);
+    }
+    for (size_t g = 0; g < world->body_count; g++) {
+        double total = 0.0, force[3] = {0};
+        int free = 1;
+        for (size_t b = g; b < world->body_count && free; b++) {
+            const SnBody *body = world->bodies + b;
+            free = s->groups[b] != (int32_t)g ? 1 : is_free(world, body);
+            for (size_t v = body->first_vertex; v < body->first_vertex + body->vertex_count && s->groups[b] == (int32_t)g; v++) {
+                total += s->diagonal[v];
+                for (size_t a = 0; a < 3; a++) {
+                    force[a] += s->stage.loads[3 * v + a] - s->diagonal[v] * (positions[3 * v + a] - s->targets[3 * v + a]);
+                }
+            }
+        }
+        for (size_t b = g; b < world->body_count && free && s->groups[b] >= 0; b++) {
+            const SnBody *body = world->bodies + b;
+            for (size_t k = 3 * body->first_vertex; k < 3 * (body->first_vertex + body->vertex_count) && s->groups[b] == (int32_t)g; k++) {
+                positions[k] += force[k % 3] / total;
+            }
+        }
     }
 }
 
@@ -256,53 +315,101 @@ static void set_targets(SnStepper *s, double tau, double *positions)
     }
 }
 
-/* Solves the stage of length τ that was prepared last, from offset p and prediction x̂ and the guess in `positions`. With `start` the
-   result never has a higher energy than free vertices that stay there: where the guess led into a worse minimum, it is sought
-   from there. */
-static SnStatus solve_stage(SnContext *context, SnStepper *s, double tau, const double *start, double *positions, double *velocities,
-                            SnStepReport *report)
+/* The minimisation of a stage: what it minimises, and what came of it. With `start` the result never has a higher energy than free
+   vertices that stay there: where the guess led into a worse minimum, it is sought from there. */
+typedef struct Minimum {
+    SnStepper *s;
+    SnObjective objective;
+    SnNewtonSettings newton;
+    const double *start;
+    SnNewtonReport rounds;
+} Minimum;
+
+static SnStatus minimise(SnContext *context, void *self, SnPlanes *planes, int first, double *positions)
+{
+    SnStatus status = SN_OK;
+    Minimum *m = self;
+    SnStepper *s = m->s;
+    const SnWorld *world = s->world;
+    size_t n = 3 * world->vertex_count;
+    m->objective.planes = planes;
+    SN_TRY(sn_newton_minimise(context, s->newton, &m->objective, &m->newton, positions, &m->rounds));
+    if (m->start != NULL && first && !m->newton.single_full_step) {
+        for (size_t k = 0; k < n; k++) {
+            s->stage_positions[k] = world->fixed[k / 3] ? s->pose[k] : m->start[k];
+        }
+        impose_rows(s, s->stage.row_targets, s->stage_positions);
+        if (!(m->rounds.value <= sn_newton_value(s->newton, &m->objective, s->stage_positions))) {
+            memcpy(positions, s->stage_positions, n * sizeof *positions);
+            SN_TRY(sn_newton_minimise(context, s->newton, &m->objective, &m->newton, positions, &m->rounds));
+        }
+    }
+    if (planes != NULL) { /* forces that belong to the result */
+        (void)sn_planes_value(planes, &world->assembly, positions, NULL);
+    }
+    balance_free_bodies(s, planes, positions);
+    impose_rows(s, s->stage.row_targets, positions); /* to the last digits */
+cleanup:
+    return status;
+}
+
+static const double *find_hardness(void *self, const double *positions)
+{
+    const Minimum *m = self;
+    return sn_newton_hardness(m->s->newton, &m->objective, positions);
+}
+
+/* A stage of a scheme: its length τ, and what contact has to know of it (dynamics/contact.h). */
+typedef struct Stage {
+    double tau, fraction;
+    const double *start; /* where the stage starts, ... */
+    int may_stay;        /* ... which is no worse a place than any other: see Minimum */
+    double length, ahead, share, from_stage, from_begin;
+} Stage;
+
+/* Solves the stage that was prepared last, from offset p and prediction x̂ and the guess in `positions`. `reached`: how much of it, if
+   something is in the way. */
+static SnStatus solve_stage(SnContext *context, SnStepper *s, const Stage *stage, double *positions, double *velocities,
+                            SnStepReport *report, double *reached)
 {
     SnStatus status = SN_OK;
     const SnWorld *world = s->world;
-    size_t n = 3 * world->vertex_count;
+    double tau = stage->tau;
     set_targets(s, tau, positions);
     set_damping(s, 1.0 / tau, positions, s->centre);
-    SnObjective objective = {
-        .inputs = s->inputs, .scale = 1.0, .diagonal = s->diagonal, .targets = s->targets, .loads = s->stage.loads,
-        .spring_targets = s->stage.spring_targets};
-    SnNewtonSettings newton = {
-        .max_rounds = s->settings.newton_rounds > 0 ? s->settings.newton_rounds : MAX_ROUNDS,
-        .single_full_step = s->settings.newton_rounds == 1,
-        .step_tolerance = (s->settings.scheme == SN_SCHEME_TR_BDF2 ? 0.5 : 1.0) * s->settings.step_tolerance, /* shared by the stages */
+    Minimum minimum = {
+        .s = s,
+        .objective = {.inputs = s->inputs, .scale = 1.0, .diagonal = s->diagonal, .targets = s->targets, .loads = s->stage.loads,
+                      .spring_targets = s->stage.spring_targets},
+        .newton = {.max_rounds = s->settings.newton_rounds > 0 ? s->settings.newton_rounds : MAX_ROUNDS,
+                   .single_full_step = s->settings.newton_rounds == 1,
+                   .step_tolerance = (s->settings.scheme == SN_SCHEME_TR_BDF2 ? 0.5 : 1.0) * s->settings.step_tolerance}, /* shared by the stages */
+        .start = stage->may_stay ? stage->start : NULL,
     };
-    SnNewtonReport rounds = {0};
     if (s->factor_tau != tau) {
         sn_newton_forget(s->newton);
         s->factor_tau = tau;
     }
     impose_rows(s, s->stage.row_targets, positions);
-    SN_TRY(sn_newton_minimise(context, s->newton, &objective, &newton, positions, &rounds));
-    if (start != NULL && !newton.single_full_step) {
-        for (size_t k = 0; k < n; k++) {
-            s->stage_positions[k] = world->fixed[k / 3] ? s->pose[k] : start[k];
-        }
-        impose_rows(s, s->stage.row_targets, s->stage_positions);
-        if (!(rounds.value <= sn_newton_value(s->newton, &objective, s->stage_positions))) {
-            memcpy(positions, s->stage_positions, n * sizeof *positions);
-            SN_TRY(sn_newton_minimise(context, s->newton, &objective, &newton, positions, &rounds));
-        }
+    *reached = 1.0;
+    if (s->contact == NULL) {
+        SN_TRY(minimise(context, &minimum, NULL, 1, positions));
+    } else {
+        SnContactStage contact = {.fraction = stage->fraction, .pose = s->pose, .start = stage->start, .length = stage->length,
+                                  .ahead = stage->ahead, .part = s->part, .share = stage->share,
+                                  .from_stage = stage->from_stage, .from_begin = stage->from_begin, .self = &minimum,
+                                  .minimise = minimise, .hardness = find_hardness};
+        SN_TRY(sn_contact_solve(context, s->contact, &contact, positions, reached));
     }
-    for (size_t b = 0; b < world->body_count; b++) {
-        if (is_free(world, world->bodies + b)) {
-            balance_free_body(s, world->bodies + b, positions);
-        }
+    report->rounds += minimum.rounds.rounds;
+    report->factorizations += minimum.rounds.factorizations;
+    report->unconverged += !minimum.rounds.converged && s->settings.newton_rounds == 0;
+    for (size_t k = 0; k < 3 * world->vertex_count && *reached < 1.0; k++) { /* as much of what has no inertia */
+        s->offset[k] -= (1.0 - *reached) * (s->shift[k] - s->shift_begin[k]);
     }
-    impose_rows(s, s->stage.row_targets, positions); /* to the last digits */
-    report->rounds += rounds.rounds;
-    report->factorizations += rounds.factorizations;
-    report->unconverged += !rounds.converged && s->settings.newton_rounds == 0;
-    for (size_t k = 0; k < n; k++) {
-        velocities[k] = world->fixed[k / 3] ? s->pose_velocity[k] : (positions[k] - s->offset[k]) / tau;
+    for (size_t k = 0; k < 3 * world->vertex_count; k++) {
+        double moved = *reached > NO_PART ? (positions[k] - s->offset[k]) / (*reached * tau) : (s->predicted[k] - s->offset[k]) / tau;
+        velocities[k] = world->fixed[k / 3] ? s->pose_velocity[k] : moved;
     }
     impose_rows(s, s->stage.row_rates, velocities);
 cleanup:
@@ -324,23 +431,24 @@ static void guess_stage(const SnStepper *s, const SnState *state, double coast, 
 
 /* 1/2 |Δv|²_M + potential at the end is at most kinetic energy + potential at the start + what moving the fixed vertices adds. */
 static SnStatus implicit_euler(SnContext *context, SnStepper *s, const SnDriver *drivers, double end, double h, const SnState *state,
-                               SnStepReport *report)
+                               SnStepReport *report, double *reached)
 {
     SnStatus status = SN_OK;
-    SN_TRY(prepare_stage(context, s, drivers, end, s->pose, s->pose_velocity));
     for (size_t k = 0; k < 3 * s->world->vertex_count; k++) {
-        s->offset[k] = state->positions[k];
-        s->pose_offset[k] = s->pose_begin[k];
-        s->predicted[k] = state->positions[k] + h * state->velocities[k];
+        s->offset[k] = state->positions[k] - s->shift_begin[k];
+        s->pose_offset[k] = s->pose_begin[k] - s->shift_begin[k];
+        s->predicted[k] = s->offset[k] + h * state->velocities[k];
     }
+    SN_TRY(prepare_stage(context, s, drivers, end));
     guess_stage(s, state, h, s->positions);
-    SN_TRY(solve_stage(context, s, h, state->positions, s->positions, s->velocities, report));
+    Stage stage = {.tau = h, .fraction = end, .start = state->positions, .may_stay = 1, .length = h, .share = 1.0, .from_begin = 1.0};
+    SN_TRY(solve_stage(context, s, &stage, s->positions, s->velocities, report, reached));
 cleanup:
     return status;
 }
 
 static SnStatus tr_bdf2(SnContext *context, SnStepper *s, const SnDriver *drivers, double begin, double end, double h,
-                        const SnState *state, SnStepReport *report)
+                        const SnState *state, SnStepReport *report, double *reached)
 {
     SnStatus status = SN_OK;
     const double theta = 1.0 - 1.0 / sqrt(2.0), c1 = 0.5 * (1.0 + sqrt(2.0)), c0 = c1 - 1.0;
@@ -349,26 +457,33 @@ static SnStatus tr_bdf2(SnContext *context, SnStepper *s, const SnDriver *driver
     evaluate_start(s, state);
     for (size_t k = 0; k < n; k++) {
         double acceleration = s->world->fixed[k / 3] ? 0.0 : s->force[k] / s->world->mass[k / 3];
-        s->offset[k] = state->positions[k] + tau * state->velocities[k];
-        s->pose_offset[k] = s->pose_begin[k] + tau * s->pose_velocity_begin[k];
+        s->offset[k] = state->positions[k] - s->shift_begin[k] + tau * state->velocities[k];
+        s->pose_offset[k] = s->pose_begin[k] - s->shift_begin[k] + tau * s->pose_velocity_begin[k];
         s->predicted[k] = s->offset[k] + tau * (state->velocities[k] + tau * acceleration);
     }
-    SN_TRY(prepare_stage(context, s, drivers, begin + 2.0 * theta * (end - begin), s->pose, s->pose_velocity));
+    double middle = begin + 2.0 * theta * (end - begin);
+    Stage first = {.tau = tau, .fraction = middle, .start = state->positions, .length = 2.0 * tau, .ahead = 0.5 / theta, .share = 2.0,
+                   .from_begin = 1.0};
+    SN_TRY(prepare_stage(context, s, drivers, middle));
     guess_stage(s, state, 2.0 * tau, s->stage_positions);
-    SN_TRY(solve_stage(context, s, tau, NULL, s->stage_positions, s->stage_velocities, report));
+    SN_TRY(solve_stage(context, s, &first, s->stage_positions, s->stage_velocities, report, reached));
+    if (*reached < 1.0) {
+        return SN_OK;
+    }
 
     /* the second stage starts where the first one is heading: its offset from the input, carried along */
     for (size_t k = 0; k < n; k++) {
         s->positions[k] = s->stage_positions[k] - s->pose[k] + coast * (s->stage_velocities[k] - s->pose_velocity[k]);
-        s->offset[k] = c1 * s->stage_positions[k] - c0 * state->positions[k];
-        s->pose_offset[k] = c1 * s->pose[k] - c0 * s->pose_begin[k];
+        s->offset[k] = c1 * (s->stage_positions[k] - s->shift[k]) - c0 * (state->positions[k] - s->shift_begin[k]);
+        s->pose_offset[k] = c1 * (s->pose[k] - s->shift[k]) - c0 * (s->pose_begin[k] - s->shift_begin[k]);
         s->predicted[k] = s->offset[k] + tau * (c1 * s->stage_velocities[k] - c0 * state->velocities[k]);
     }
-    SN_TRY(prepare_stage(context, s, drivers, end, s->pose, s->pose_velocity));
+    SN_TRY(prepare_stage(context, s, drivers, end));
     for (size_t k = 0; k < n; k++) {
         s->positions[k] += s->pose[k];
     }
-    SN_TRY(solve_stage(context, s, tau, NULL, s->positions, s->velocities, report));
+    Stage second = {.tau = tau, .fraction = end, .start = s->stage_positions, .length = tau, .share = 1.0, .from_stage = c1, .from_begin = -c0};
+    SN_TRY(solve_stage(context, s, &second, s->positions, s->velocities, report, reached));
 cleanup:
     return status;
 }
@@ -420,10 +535,10 @@ static double mass_norm(const SnWorld *world, const SnBody *body, const double *
     return sqrt(sum);
 }
 
-/* Did the energy of a body relative to the input rise by more than the input can have brought in? Seen from the moving input, its
-   acceleration adds at most |Δv̄| to the velocity, and its deformation changes the potential of the offsets that were there.
+/* By how much the energy of a body relative to the input rose beyond what the input can have brought in: negative if it did not. Seen from
+   the moving input, its acceleration adds at most |Δv̄| to the velocity, and its deformation changes the potential of the offsets that were there.
    The pose prepared last must be that of the end of the step; `carried`: the state at its start, carried along to it. */
-static int energy_rose(SnStepper *s, const SnBody *body, const SnState *state, const double *carried)
+static double find_excess(SnStepper *s, const SnBody *body, const SnState *state, const double *carried)
 {
     const SnWorld *world = s->world;
     double speed_begin = mass_norm(world, body, state->velocities, s->pose_velocity_begin);
@@ -434,42 +549,66 @@ static int energy_rose(SnStepper *s, const SnBody *body, const SnState *state, c
     double input_speed = fmax(mass_norm(world, body, s->pose_velocity, NULL), mass_norm(world, body, s->pose_velocity_begin, NULL));
     double slack = ENERGY_SLACK * (kinetic_begin + stored_begin) + INPUT_SLACK * 0.5 * input_speed * input_speed;
     double bound = kinetic_begin + stored_begin + work_of_loads(s, body, carried, s->positions);
-    return !(0.5 * speed_end * speed_end + stored_end <= bound + slack + 10.0 * sn_newton_rounding(s->newton));
+    return 0.5 * speed_end * speed_end + stored_end - (bound + slack + 10.0 * sn_newton_rounding(s->newton));
 }
 
-/* Marks the bodies whose energy rose in the step. Returns how many. */
+/* Marks the bodies whose energy rose in the step. Returns how many. Bodies that touch pass energy on: there the sum counts, with what
+   moving sides have done, for all of them. */
 static size_t find_risen(SnStepper *s, const SnState *state)
 {
     const SnWorld *world = s->world;
     size_t found = 0;
+    int together = s->contact != NULL && sn_contact_presses(s->contact);
+    double sum = together ? -(1.0 + ENERGY_SLACK) * fmax(sn_contact_work(s->contact), 0.0) : 0.0;
     for (size_t k = 0; k < 3 * world->vertex_count; k++) {
         s->stage_positions[k] = s->pose[k] + (state->positions[k] - s->pose_begin[k]);
     }
     for (size_t b = 0; b < world->body_count; b++) {
-        s->risen[b] = (unsigned char)energy_rose(s, world->bodies + b, state, s->stage_positions);
+        double excess = find_excess(s, world->bodies + b, state, s->stage_positions);
+        s->risen[b] = (unsigned char)!(excess <= 0.0);
+        sum += excess;
         found += s->risen[b];
+    }
+    if (together) {
+        found = !(sum <= 0.0) ? world->body_count : 0;
+        memset(s->risen, found > 0, world->body_count);
     }
     return found;
 }
 
-/* Retakes the step by implicit Euler; bodies whose energy did not rise keep the one that they took. */
+/* Retakes the step by implicit Euler; bodies whose energy did not rise keep the one that they took, if they keep apart so. */
 static SnStatus retake(SnContext *context, SnStepper *s, const SnDriver *drivers, double end, double h, const SnState *state,
-                       SnStepReport *report)
+                       SnStepReport *report, double *reached)
 {
     SnStatus status = SN_OK;
     const SnWorld *world = s->world;
-    size_t bytes = 3 * world->vertex_count * sizeof(double);
-    if (world->body_count > 1) {
-        memcpy(s->kept_positions, s->positions, bytes);
-        memcpy(s->kept_velocities, s->velocities, bytes);
+    size_t count = 3 * world->vertex_count;
+    int all = memchr(s->risen, 0, world->body_count) == NULL;
+    if (!all) {
+        memcpy(s->kept_positions, s->positions, count * sizeof(double));
+        memcpy(s->kept_velocities, s->velocities, count * sizeof(double));
     }
-    SN_TRY(implicit_euler(context, s, drivers, end, h, state, report));
-    for (size_t b = 0; b < world->body_count; b++) {
-        size_t first = 3 * world->bodies[b].first_vertex, count = 3 * world->bodies[b].vertex_count;
-        if (!s->risen[b]) {
-            memcpy(s->positions + first, s->kept_positions + first, count * sizeof(double));
-            memcpy(s->velocities + first, s->kept_velocities + first, count * sizeof(double));
+    if (s->contact != NULL) {
+        sn_contact_retake(s->contact);
+    }
+    SN_TRY(implicit_euler(context, s, drivers, end, h, state, report, reached));
+    for (size_t b = 0; b < world->body_count && !all; b++) {
+        if (s->risen[b]) {
+            size_t first = 3 * world->bodies[b].first_vertex, own = 3 * world->bodies[b].vertex_count;
+            memcpy(s->kept_positions + first, s->positions + first, own * sizeof(double));
+            memcpy(s->kept_velocities + first, s->velocities + first, own * sizeof(double));
         }
+    }
+    if (!all && s->contact != NULL) {
+        int is_free = 0;
+        if (!sn_contact_presses(s->contact) && *reached == 1.0) {
+            SN_TRY(sn_contact_prove(context, s->contact, s->kept_positions, &is_free));
+        }
+        all = !is_free;
+    }
+    if (!all) {
+        memcpy(s->positions, s->kept_positions, count * sizeof(double));
+        memcpy(s->velocities, s->kept_velocities, count * sizeof(double));
     }
 cleanup:
     return status;
@@ -501,30 +640,58 @@ static void accept_step(const SnStepper *s, SnState *state)
     }
 }
 
-SnStatus sn_stepper_step(SnContext *context, SnStepper *s, const SnDriver *drivers, double begin, double end, double interval,
-                         SnState *state, SnStepReport *report)
+/* One step; where something is in the way it ends there: `reached` of it is done. */
+static SnStatus step(SnContext *context, SnStepper *s, const SnDriver *drivers, SnScheme scheme, double begin, double end, double interval,
+                     SnState *state, SnStepReport *report, double *reached)
 {
     SnStatus status = SN_OK;
     double h = (end - begin) * interval;
-    find_inner(s, state);
-    SN_TRY(prepare_stage(context, s, drivers, begin, s->pose_begin, s->pose_velocity_begin));
-    if (s->settings.scheme == SN_SCHEME_TR_BDF2) {
-        SN_TRY(tr_bdf2(context, s, drivers, begin, end, h, state, report));
-        if (find_risen(s, state) > 0) {
+    SN_TRY(prepare_start(context, s, drivers, begin));
+    if (s->contact != NULL) {
+        SN_TRY(sn_contact_begin_step(context, s->contact, begin, s->pose_begin, state->positions));
+    }
+    if (scheme == SN_SCHEME_TR_BDF2) {
+        SN_TRY(tr_bdf2(context, s, drivers, begin, end, h, state, report, reached));
+        if (*reached < 1.0) {
+            memset(s->risen, 1, s->world->body_count);
+        }
+        if (*reached < 1.0 || find_risen(s, state) > 0) {
             report->fallbacks++;
-            SN_TRY(retake(context, s, drivers, end, h, state, report));
+            SN_TRY(retake(context, s, drivers, end, h, state, report, reached));
         }
     } else {
-        SN_TRY(implicit_euler(context, s, drivers, end, h, state, report));
+        SN_TRY(implicit_euler(context, s, drivers, end, h, state, report, reached));
     }
+    h *= fmax(*reached, NO_PART);
     for (size_t k = 0; k < 3 * s->world->vertex_count; k++) {
         double before = state->velocities[k] - s->pose_velocity_begin[k], after = s->velocities[k] - s->pose_velocity[k];
         double acceleration = (after - before) / h;
         s->expected[k] = acceleration + (s->has_acceleration ? acceleration - s->acceleration[k] : 0.0);
         s->acceleration[k] = acceleration;
     }
-    s->has_acceleration = 1;
+    s->has_acceleration = *reached == 1.0 && s->part == 1.0; /* a part of a step says nothing about the next */
     accept_step(s, state);
+cleanup:
+    return status;
+}
+
+SnStatus sn_stepper_step(SnContext *context, SnStepper *s, const SnDriver *drivers, double begin, double end, double interval,
+                         SnState *state, SnStepReport *report)
+{
+    SnStatus status = SN_OK;
+    SnScheme scheme = s->settings.scheme;
+    double reached = 0.0, whole = end - begin;
+    find_inner(s, state);
+    for (int parts = 1; reached < 1.0; parts++) { /* what is left of a step is one of its own */
+        if (s->contact != NULL) {
+            sn_contact_let_go(s->contact, parts == PARTS_MOST);
+        }
+        s->part = (end - begin) / whole;
+        SN_TRY(sn_context_look(context));
+        SN_TRY(step(context, s, drivers, scheme, begin, end, interval, state, report, &reached));
+        begin += reached * (end - begin);
+        scheme = SN_SCHEME_IMPLICIT_EULER;
+    }
 cleanup:
     return status;
 }

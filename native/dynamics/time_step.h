@@ -3,6 +3,7 @@
 #ifndef SN_DYNAMICS_TIME_STEP_H
 #define SN_DYNAMICS_TIME_STEP_H
 
+#include "dynamics/contact.h"
 #include "dynamics/newton.h"
 #include "dynamics/stage.h"
 
@@ -26,6 +27,9 @@ typedef struct SnStepper SnStepper;
 /* Scratch memory and factorization for a world, which must outlive the stepper. */
 SnStatus sn_stepper_create(SnContext *context, const SnWorld *world, const SnStepSettings *settings, SnStepper **stepper);
 void sn_stepper_destroy(SnStepper *stepper);
+
+/* From now on what touches stays apart. The contact is of the same world and must outlive the stepper; null: nothing touches. */
+void sn_stepper_collide(SnStepper *stepper, SnContact *contact);
 
 /* Makes the next step independent of the steps before it, to the bit: the checkpoint of a state. Steps in between share a factor. */
 void sn_stepper_forget(SnStepper *stepper);

@@ -229,3 +229,46 @@ SnStatus sn_warp_correct(SnContext *context, SnWarp *warp, const double *missing
     keep_centroids(warp, positions);
     return SN_OK;
 }
+
+const int32_t *sn_warp_loose_parts(const SnWarp *warp, size_t *part_count)
+{
+    *part_count = warp->part_count;
+    return warp->parts;
+}
+
+/* Weights of the unknowns, in the first of three columns, that add up to nothing in each part which keeps its centroid. */
+static void weigh_unknowns(SnWarp *warp, const double *weights)
+{
+    memset(warp->centroids, 0, 4 * warp->part_count * sizeof *warp->centroids);
+    for (size_t v = 0; v < warp->cage->vertex_count; v++) {
+        if (warp->parts[v] >= 0 && !warp->is_held[warp->parts[v]]) {
+            warp->centroids[4 * warp->parts[v]] += weights[v];
+            warp->centroids[4 * warp->parts[v] + 3] += warp->masses[v];
+        }
+    }
+    memset(warp->right, 0, 3 * warp->assembly.unknown_count * sizeof *warp->right);
+    for (size_t k = 0; k < warp->assembly.unknown_count; k++) {
+        size_t v = (size_t)warp->assembly.vertex[k];
+        const double *sum = warp->parts[v] >= 0 ? warp->centroids + 4 * warp->parts[v] : NULL;
+        double mean = sum != NULL && sum[3] > 0.0 ? sum[0] / sum[3] : 0.0;
+        warp->right[3 * k] = weights[v] - mean * warp->masses[v];
+    }
+}
+
+SnStatus sn_warp_response(SnContext *context, SnWarp *warp, const double *weights, double *slopes)
+{
+    SnStatus status = SN_OK;
+    weigh_unknowns(warp, weights);
+    SN_TRY(sn_linear_solver_solve(context, warp->solver, warp->right, warp->right));
+    for (size_t e = 0; e < warp->elements.count; e++) {
+        memset(slopes + 3 * e, 0, 3 * sizeof *slopes);
+        for (size_t i = 0; i < 4; i++) {
+            int32_t k = warp->assembly.unknown[warp->cage->tets[4 * e + i]];
+            for (size_t a = 0; a < 3 && k >= 0; a++) {
+                slopes[3 * e + a] += warp->slopes[12 * e + 3 * i + a] * warp->right[3 * (size_t)k];
+            }
+        }
+    }
+cleanup:
+    return status;
+}

@@ -24,4 +24,10 @@ SnStatus sn_warp_hold(SnContext *context, SnWarp *warp, const double *strength);
    positions keep their bits. Allocates nothing. */
 SnStatus sn_warp_correct(SnContext *context, SnWarp *warp, const double *missing, double *positions);
 
+/* How far sn_warp_correct moves a mean of positions (`weights`, cage vertices): by the sum over tets of `missing` times slopes (tets x 3). */
+SnStatus sn_warp_response(SnContext *context, SnWarp *warp, const double *weights, double *slopes);
+
+/* cage vertices: the connected part that each belongs to, -1 where that has a fixed vertex. */
+const int32_t *sn_warp_loose_parts(const SnWarp *warp, size_t *part_count);
+
 #endif

@@ -247,9 +247,11 @@ void sn_panel_round(const SnRoundedPanel *panel, const float *exact)
         float largest = largest_entry(below, height, column), up = largest > 0.0f ? STEPS / largest : 0.0f;
         uint32_t *to = (uint32_t *)panel->pairs + j / 2 * height;
         panel->scale[j] = largest / STEPS;
-        for (size_t i = below; i < height; i++) { /* made positive for a while: cutting off then rounds, and NaN becomes a number */
+        for (size_t i = below; i < height; i++) { /* made positive for a while: cutting off then rounds, and what is no number becomes one */
             float shifted = up * column[i] + (STEPS + 1.5f);
-            uint32_t rounded = (uint32_t)((int32_t)(shifted > 0.0f ? shifted : 0.0f) - (int32_t)(STEPS + 1.0f));
+            shifted = shifted > 0.0f ? shifted : 0.0f;
+            shifted = shifted < 2.0f * STEPS + 2.0f ? shifted : 2.0f * STEPS + 2.0f;
+            uint32_t rounded = (uint32_t)((int32_t)shifted - (int32_t)(STEPS + 1.0f));
             to[i] = j % 2 == 0 ? rounded & 0xffff : to[i] | rounded << 16;
         }
     }

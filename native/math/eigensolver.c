@@ -17,6 +17,10 @@ void dseupd_(const int *rvec, const char *howmny, const int *select, double *d, 
              double *v, const int *ldv, int *iparam, int *ipntr, double *workd, double *workl, const int *lworkl, int *info,
              size_t howmny_length, size_t bmat_length, size_t which_length);
 
+/* LAPACK: all eigenvalues and vectors of a symmetric matrix. */
+void dsyev_(const char *job, const char *triangle, const int *n, double *a, const int *lda, double *w, double *work, const int *lwork,
+            int *info, size_t job_length, size_t triangle_length);
+
 /* A fixed, irregular start vector: the same modes in every run. */
 static void fill_start(int n, double *vector)
 {
@@ -117,5 +121,24 @@ cleanup:
     sn_release(lanczos);
     sn_release(found);
     sn_release(select);
+    return status;
+}
+
+SnStatus sn_eigensolver_dense(SnContext *context, size_t size, double *matrix, double *eigenvalues)
+{
+    SnStatus status = SN_OK;
+    int n = (int)size, info = 0, room = 34 * n + 1;
+    double *work = NULL;
+    if (size == 0) {
+        return SN_OK;
+    }
+    SN_TRY_NEW(context, work, room, double);
+    dsyev_("V", "U", &n, matrix, &n, eigenvalues, work, &room, &info, 1, 1); /* its columns are our rows */
+    if (info != 0) {
+        status = sn_context_fail(context, SN_NUMERIC_FAILURE, "The eigenvalues of a matrix of %d rows were not found (LAPACK code %d).", n,
+                                 info);
+    }
+cleanup:
+    sn_release(work);
     return status;
 }

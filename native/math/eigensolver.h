@@ -1,4 +1,4 @@
-/* Lowest vibration modes K x = lambda M x with a lumped mass. The only file that names ARPACK is eigensolver.c. */
+/* Lowest vibration modes K x = lambda M x with a lumped mass. The only file that names ARPACK and LAPACK is eigensolver.c. */
 #ifndef SN_MATH_EIGENSOLVER_H
 #define SN_MATH_EIGENSOLVER_H
 
@@ -9,5 +9,8 @@
    At most 3 size - 1 eigenvalues can be asked for. */
 SnStatus sn_eigensolver_lowest(SnContext *context, const SnBlockPattern *pattern, const double *values, const double *masses,
                                int count, double *eigenvalues, double *vectors);
+
+/* All eigenvalues, rising, of a dense symmetric matrix (size x size), whose rows become the eigenvectors, of length 1. */
+SnStatus sn_eigensolver_dense(SnContext *context, size_t size, double *matrix, double *eigenvalues);
 
 #endif

@@ -22,6 +22,9 @@
    own for update matrices (a child's is released when its parent has taken it); every front above is a task of its own with an update
    matrix of its own, and starts when its children have ended. Who runs a task changes nothing in it: same bits on any number of threads.
 
+   With a border the last front is its own, and a factorization ends before it: the panel as its children have left it is kept (`border`),
+   and closing the border takes its Cholesky factor after something was added.
+
    Beside the factor in single precision lies a copy in 16 bits with inverted triangles (SnRoundedPanel), read by rough solutions: those
    are bound by memory. Pivots that rounding has eaten up are replaced and counted: the caller then takes the exact solver. */
 #include "math/multifrontal.h"
@@ -29,6 +32,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "math/batch3.h"
+#include "math/border.h"
 #include "math/dense_panel.h"
 
 #include <math.h>
@@ -75,6 +79,7 @@ struct SnMultifrontal {
     float *inverse, *scale; /* ... see SnRoundedPanel */
     float *vectors;       /* one of `height` and some slack per front */
     float *solution;      /* in the order of the factor */
+    float *border;        /* the last panel before it is factorized; null: there is no border */
     const double *values; /* of the factorization under way */
     int roughly;          /* the solution under way takes the factor in 16 bits */
     atomic_int replaced;
@@ -102,6 +107,7 @@ void sn_multifrontal_destroy(SnMultifrontal *m)
     sn_release(m->rounded);
     sn_release(m->vectors);
     sn_release(m->solution);
+    sn_release(m->border);
     sn_release(m);
 }
 
@@ -314,18 +320,21 @@ static size_t plan_tasks(SnMultifrontal *m, double *work, int32_t *task_of, int3
     return next;
 }
 
-SnStatus sn_multifrontal_create(SnContext *context, const SnBlockPattern *pattern, const SnLinearSolver *solver,
-                                SnMultifrontal **out)
+/* Takes the shape, whatever comes of it. */
+static SnStatus create(SnContext *context, const SnBlockPattern *pattern, SnSupernodes shape, int has_border, SnMultifrontal **out)
 {
     SnStatus status = SN_OK;
-    SnMultifrontal *m = NULL;
+    SnMultifrontal *m = SN_NEW(context, 1, SnMultifrontal);
     int32_t *front_of = NULL, *live = NULL, *task_of = NULL;
     double *work = NULL;
     size_t panels = 0, rounded = 0, inverses = 0, highest = 0;
     *out = NULL;
-    SN_TRY_NEW(context, m, 1, SnMultifrontal);
+    if (m == NULL) {
+        sn_supernodes_clear(&shape);
+        return SN_OUT_OF_MEMORY;
+    }
     m->pattern = pattern;
-    SN_TRY(sn_linear_solver_supernodes(context, solver, &m->shape));
+    m->shape = shape;
     size_t count = m->shape.count;
     SN_TRY_NEW(context, m->fronts, count, Front);
     SN_TRY_NEW(context, front_of, m->shape.size, int32_t);
@@ -353,6 +362,9 @@ SnStatus sn_multifrontal_create(SnContext *context, const SnBlockPattern *patter
     SN_TRY_NEW(context, m->vectors, m->shape.row_start[count] + count * SN_VECTOR_SLACK, float);
     SN_TRY_NEW(context, m->diagonal, m->shape.size, float);
     SN_TRY_NEW(context, m->solution, m->shape.size, float);
+    if (has_border) {
+        SN_TRY_NEW(context, m->border, m->fronts[count - 1].width * m->fronts[count - 1].height, float);
+    }
     *out = m;
 cleanup:
     sn_release(front_of);
@@ -362,6 +374,35 @@ cleanup:
     if (status != SN_OK) {
         sn_multifrontal_destroy(m);
     }
+    return status;
+}
+
+SnStatus sn_multifrontal_create(SnContext *context, const SnBlockPattern *pattern, const SnLinearSolver *solver,
+                                SnMultifrontal **out)
+{
+    SnSupernodes shape;
+    *out = NULL;
+    SnStatus status = sn_linear_solver_supernodes(context, solver, &shape);
+    return status == SN_OK ? create(context, pattern, shape, 0, out) : status;
+}
+
+SnStatus sn_multifrontal_create_bordered(SnContext *context, const SnBlockPattern *pattern, const SnLinearSolver *solver,
+                                         size_t border_count, const int32_t *border, SnMultifrontal **out)
+{
+    SnStatus status = SN_OK;
+    SnSupernodes shape = {0}, bordered;
+    int32_t *order = NULL;
+    *out = NULL;
+    SN_TRY(sn_linear_solver_supernodes(context, solver, &shape));
+    SN_TRY_NEW(context, order, pattern->size, int32_t);
+    for (size_t k = 0; k < pattern->size; k++) {
+        order[k] = shape.order[3 * k] / 3;
+    }
+    SN_TRY(sn_border_shape(context, pattern, order, border_count, border, &bordered));
+    SN_TRY(create(context, pattern, bordered, border_count > 0, out));
+cleanup:
+    sn_release(order);
+    sn_supernodes_clear(&shape);
     return status;
 }
 
@@ -416,6 +457,10 @@ static void factorize_front(SnMultifrontal *m, size_t index)
         const Front *child = m->fronts + k;
         extend_add(m, child, 0, child->shared, 0, front->height, panel);
     }
+    if (m->border != NULL && index + 1 == m->shape.count) { /* left open */
+        memcpy(m->border, panel, front->width * front->height * sizeof *panel);
+        return;
+    }
     int replaced = sn_panel_factorize(front->height, front->width, diagonal, panel);
     if (replaced > 0) {
         atomic_fetch_add(&m->replaced, replaced);
@@ -444,6 +489,29 @@ int sn_multifrontal_factorize(SnMultifrontal *m, const double *values)
     atomic_store(&m->replaced, 0);
     sn_parallel_upwards(&m->forest, factorize_task, m);
     return atomic_load(&m->replaced);
+}
+
+float *sn_multifrontal_open_border(SnMultifrontal *m)
+{
+    const Front *front = m->fronts + m->shape.count - 1;
+    float *panel = m->factor + front->panel;
+    memcpy(panel, m->border, front->width * front->height * sizeof *panel);
+    return panel;
+}
+
+int sn_multifrontal_close_border(SnMultifrontal *m)
+{
+    size_t last = m->shape.count - 1;
+    const Front *front = m->fronts + last;
+    float *panel = m->factor + front->panel, *diagonal = m->vectors + front->vector;
+    for (size_t j = 0; j < front->width; j++) { /* with what was added */
+        size_t place = j * front->height + j;
+        diagonal[j] = m->diagonal[(size_t)m->shape.column_start[last] + j] + (panel[place] - m->border[place]);
+    }
+    int replaced = sn_panel_factorize(front->height, front->width, diagonal, panel);
+    SnRoundedPanel rounded = rounded_panel(m, last);
+    sn_panel_round(&rounded, panel);
+    return replaced;
 }
 
 /* The vector of a front collects its own entries and what its children leave for them. */

@@ -11,6 +11,10 @@ typedef struct SnMultifrontal SnMultifrontal;
 /* The shape is that of the solver's factor. All memory is allocated here. */
 SnStatus sn_multifrontal_create(SnContext *context, const SnBlockPattern *pattern, const SnLinearSolver *solver,
                                 SnMultifrontal **multifrontal);
+
+/* The same with a border (math/border.h): points, each once and in any order, that come last. Its factorizations leave it open. */
+SnStatus sn_multifrontal_create_bordered(SnContext *context, const SnBlockPattern *pattern, const SnLinearSolver *solver,
+                                         size_t border_count, const int32_t *border, SnMultifrontal **multifrontal);
 void sn_multifrontal_destroy(SnMultifrontal *multifrontal);
 
 /* What it takes: multiplications of a factorization, entries read by a solution (twice). */
@@ -19,6 +23,12 @@ void sn_multifrontal_work(const SnMultifrontal *multifrontal, double *products, 
 /* Values on the pattern, finite. Returns how many pivots rounding has eaten up: with any at all the factor is that of a stiffer
    matrix, and the direct solver is the better choice. */
 int sn_multifrontal_factorize(SnMultifrontal *multifrontal, const double *values);
+
+/* After a factorization, as often as wanted and before any solution: `open` gives what is left of the matrix on the border, 3 x border_count
+   square, column by column, of which the lower triangle counts; what is added to it is added to the matrix. `close` factorizes it and
+   returns how many pivots were eaten up. */
+float *sn_multifrontal_open_border(SnMultifrontal *multifrontal);
+int sn_multifrontal_close_border(SnMultifrontal *multifrontal);
 
 /* x ≈ A⁻¹ b, to single precision; both pattern->size x 3, may be the same array. */
 void sn_multifrontal_solve(SnMultifrontal *multifrontal, const double *b, double *x);

@@ -86,26 +86,6 @@ static void run_tasks(void *data, size_t chunk, size_t begin, size_t end)
     }
 }
 
-/* The block with room for `wanted` items; null, and the block as it was, where there is no memory. */
-static void *make_room(SnContext *context, void *block, size_t wanted, size_t size, size_t *capacity)
-{
-    if (block != NULL && wanted <= *capacity) {
-        return block;
-    }
-    size_t larger = wanted + wanted / 4;
-    void *grown = sn_reallocate(context, block, larger, size);
-    *capacity = grown == NULL ? *capacity : larger;
-    return grown;
-}
-
-/* Leaves through the cleanup label where there is no memory (see SN_TRY). */
-#define SN_TRY_ROOM(context, block, wanted, capacity)                                             \
-    do {                                                                                          \
-        void *grown = make_room((context), (block), (wanted), sizeof *(block), &(capacity));      \
-        SN_TRY(grown == NULL ? SN_OUT_OF_MEMORY : SN_OK);                                         \
-        (block) = grown;                                                                          \
-    } while (0)
-
 /* Cuts the first tree into subtrees, the same whatever the number of threads; none where the other tree is empty. */
 static void make_tasks(const SnBoxTree *tree, size_t other_count, SnBoxPairs *pairs)
 {

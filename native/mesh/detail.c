@@ -46,11 +46,11 @@ void sn_detail_map_clear(SnDetailMap *map)
 
 /* Which tets count, and how much. The corners of a tet that follows the input exactly take its zero gradient alone (weight infinite),
    so that what the artist painted to follow comes out exact, however large the motion beside it. */
-static void weigh_tets(SnDetailMap *map, const double *simulated)
+static void weigh_tets(SnDetailMap *map, const double *simulated, const unsigned char *held)
 {
     const SnTetMesh *cage = map->cage;
     for (size_t v = 0; v < cage->vertex_count; v++) {
-        map->follows[v] = memcmp(map->fitted + 3 * v, simulated + 3 * v, 3 * sizeof *simulated) == 0;
+        map->follows[v] = held != NULL ? held[v] : memcmp(map->fitted + 3 * v, simulated + 3 * v, 3 * sizeof *simulated) == 0;
         map->weights[v] = 0.0;
     }
     for (size_t e = 0; e < cage->tet_count; e++) {
@@ -227,15 +227,22 @@ static void move_vertices(void *data, size_t chunk, size_t begin, size_t end)
 }
 
 void sn_detail_map_freeze(SnDetailMap *map, const double *fitted, const double *simulated, const double *input,
-                          SnInterpolation interpolation)
+                          SnInterpolation interpolation, const unsigned char *held)
 {
     map->fitted = fitted;
     map->input = input;
     map->interpolation = interpolation;
-    weigh_tets(map, simulated);
+    weigh_tets(map, simulated, held);
     average_gradients(map, fitted, simulated);
     find_limits(map);
     find_sources(map);
+}
+
+void sn_detail_map_place(SnDetailMap *map, const double *positions, double *surface)
+{
+    average_gradients(map, map->fitted, positions);
+    spread_gradients(map);
+    sn_parallel_for(map->embedding->vertex_count, CHUNK, move_vertices, &(MoveJob){map, map->fitted, positions, 1, surface});
 }
 
 void sn_detail_map_apply(SnDetailMap *map, const double *offset, double *moved)
@@ -305,7 +312,7 @@ SnStatus sn_detail_apply(SnContext *context, const SnTetMesh *cage, const SnEmbe
         return SN_OK;
     }
     SN_TRY(sn_detail_map_init(context, cage, embedding, &map));
-    sn_detail_map_freeze(&map, fitted, simulated, input, interpolation);
+    sn_detail_map_freeze(&map, fitted, simulated, input, interpolation, NULL);
     spread_gradients(&map);
     sn_parallel_for(embedding->vertex_count, CHUNK, move_vertices, &(MoveJob){&map, fitted, simulated, 1, result});
 cleanup:

@@ -39,9 +39,13 @@ typedef struct SnDetailMap {
 SnStatus sn_detail_map_init(SnContext *context, const SnTetMesh *cage, const SnEmbedding *embedding, SnDetailMap *map);
 void sn_detail_map_clear(SnDetailMap *map);
 
-/* The map of a frame, frozen at `simulated`. `fitted` and `input` (or null) must outlive its use. */
+/* The map of a frame, frozen at `simulated`. `fitted` and `input` (or null) must outlive its use. `held` (cage vertices): which follow the
+   input exactly; null: those that are where it has them, to the bit. */
 void sn_detail_map_freeze(SnDetailMap *map, const double *fitted, const double *simulated, const double *input,
-                          SnInterpolation interpolation);
+                          SnInterpolation interpolation, const unsigned char *held);
+
+/* surface (surface vertices x 3) = q(positions) of cage vertices x 3 */
+void sn_detail_map_place(SnDetailMap *map, const double *positions, double *surface);
 
 /* moved (surface vertices x 3) = L offset (cage vertices x 3) */
 void sn_detail_map_apply(SnDetailMap *map, const double *offset, double *moved);

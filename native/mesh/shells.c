@@ -5,14 +5,7 @@
       thinning    vertices nearer than a fraction of a cell along the surface become one, and triangles that shrank to points go:
                   from here on the cost is that of the cage's resolution, not of the mesh's.
       shells      triangles that share a vertex are one shell: a coat, its buttons, the body, an eye.
-      holds       shells do not share vertices, but a button must not fall off when its tets are doubled:
-
-            body ######|                 A shell looks from places all over itself (.) for the nearest larger one, and holds on to
-            ###########|   .----.        it where it is near enough. One that touches nothing holds on where it is nearest.
-            ###########|<--.    |        What lies inside the flesh of a larger one (o, a bone) is hidden: it makes no piece of
-            ##o########|<--.    |        its own, and goes with the flesh around it.
-            ###########|   .----.
-            ###########|    button
+      holds       smaller shells hold on to larger ones (shell_holds.h).
 
    With these, pieces.c can say what hangs together around one tet, and split.c gives what does not tets of its own:
 
@@ -25,28 +18,15 @@
 #include "base/memory.h"
 #include "mesh/geometry.h"
 #include "mesh/patches.h"
+#include "mesh/shell_holds.h"
 #include "mesh/union_find.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define ROUND 0.05     /* of a sphere's volume: an open patch that goes around less has no inside */
-#define SPACING 0.5    /* cells between places where a shell looks for others */
-#define MOST_STEPS 8   /* such places along the edge of one triangle */
-#define TOUCH 0.15     /* cells: nearer shells touch */
-#define HOLD 0.4       /* cells: a shell holds on to one that it touches where it is nearer than this */
-#define HOLD_BEYOND 0.25 /* cells: one that touches nothing holds on where it is nearest, and this much farther */
 #define SURE 1e-12
 #define PER_LOOK 1024  /* triangles or vertices between two looks at the cancel flag */
-
-static double measure_triangle(const double *corners, double normal[3])
-{
-    double ab[3], ac[3];
-    sn_subtract(corners + 3, corners, ab);
-    sn_subtract(corners + 6, corners, ac);
-    sn_cross3(ab, ac, normal);
-    return 0.5 * sn_length(normal);
-}
 
 /* Triangles that share a vertex are of one shell. */
 static SnStatus find_labels(SnContext *context, SnShells *shells)
@@ -85,7 +65,7 @@ static double measure_roundness(const SnPatches *patches, size_t patch, const Sn
     int32_t begin = patches->starts[patch], end = patches->starts[patch + 1];
     for (int32_t i = begin; i < end; i++) {
         const double *x = shells->corners + 9 * (size_t)patches->sources[i];
-        double own = measure_triangle(x, normal);
+        double own = sn_triangle_area(x, normal);
         area += own;
         for (int axis = 0; axis < 3; axis++) {
             middle[axis] += own * (x[axis] + x[3 + axis] + x[6 + axis]) / 3.0;
@@ -113,7 +93,7 @@ static void turn_patch(const SnPatches *patches, size_t patch, SnShells *shells)
     for (int32_t i = patches->starts[patch]; i < patches->starts[patch + 1]; i++) {
         size_t triangle = (size_t)patches->sources[i];
         double *normal = shells->normals + 3 * triangle;
-        double length = 2.0 * measure_triangle(shells->corners + 9 * triangle, normal);
+        double length = 2.0 * sn_triangle_area(shells->corners + 9 * triangle, normal);
         double sign = is_turned(patches, shells, (size_t)i) == (roundness < 0.0) ? 1.0 : -1.0;
         for (int axis = 0; axis < 3; axis++) {
             normal[axis] *= known && length > SURE ? sign / length : 0.0;
@@ -271,7 +251,7 @@ static SnStatus thin_triangles(SnContext *context, const double *places, SnShell
             const double *place = places + 3 * (size_t)shells->vertices[3 * i + corner];
             memcpy(shells->corners + 9 * i + 3 * corner, place, 3 * sizeof *place);
         }
-        length = 2.0 * measure_triangle(shells->corners + 9 * i, after);
+        length = 2.0 * sn_triangle_area(shells->corners + 9 * i, after);
         double along = sn_dot3(before, after);
         for (size_t axis = 0; axis < 3; axis++) {
             int known = length > SURE && fabs(along) > SURE;
@@ -327,47 +307,11 @@ cleanup:
     return status;
 }
 
-/* Weights of the corners of a triangle at the place nearest to a point. */
-static void find_nearest_weights(const double *x, const double point[3], double weights[3])
-{
-    double ab[3], ac[3], ap[3], n[3], q[3], nearest = INFINITY;
-    sn_subtract(x + 3, x, ab);
-    sn_subtract(x + 6, x, ac);
-    sn_subtract(point, x, ap);
-    sn_cross3(ab, ac, n);
-    double area = sn_dot3(n, n);
-    if (area > 0.0) {
-        sn_cross3(ap, ac, q);
-        double v = sn_dot3(q, n) / area;
-        sn_cross3(ab, ap, q);
-        double w = sn_dot3(q, n) / area;
-        if (v >= 0.0 && w >= 0.0 && v + w <= 1.0) {
-            weights[0] = 1.0 - v - w, weights[1] = v, weights[2] = w;
-            return;
-        }
-    }
-    for (int i = 0; i < 3; i++) {
-        const double *a = x + 3 * i, *b = x + 3 * ((i + 1) % 3);
-        double along[3], away[3];
-        sn_subtract(b, a, along);
-        sn_subtract(point, a, away);
-        double length = sn_dot3(along, along), t = length > 0.0 ? sn_dot3(away, along) / length : 0.0;
-        t = t < 0.0 ? 0.0 : (t > 1.0 ? 1.0 : t);
-        for (int axis = 0; axis < 3; axis++) {
-            away[axis] -= t * along[axis];
-        }
-        if (sn_dot3(away, away) < nearest) {
-            nearest = sn_dot3(away, away);
-            weights[i] = 1.0 - t, weights[(i + 1) % 3] = t, weights[(i + 2) % 3] = 0.0;
-        }
-    }
-}
-
 double sn_shells_side(const SnShells *shells, size_t triangle, const double point[3], int *inside)
 {
     const double *x = shells->corners + 9 * triangle;
     double weights[3] = {1.0, 0.0, 0.0}, away[3], normal[3] = {0.0, 0.0, 0.0};
-    find_nearest_weights(x, point, weights);
+    sn_triangle_nearest_weights(x, point, weights);
     int within = weights[0] > 0.0 && weights[1] > 0.0 && weights[2] > 0.0;
     for (size_t axis = 0; axis < 3; axis++) {
         away[axis] = point[axis] - weights[0] * x[axis] - weights[1] * x[3 + axis] - weights[2] * x[6 + axis];
@@ -445,216 +389,6 @@ int sn_shells_depth(const SnShells *shells, size_t triangle, const double point[
     return crossings.count;
 }
 
-/* What one place of a shell finds: the nearest triangle of a larger one. */
-typedef struct Find {
-    int32_t triangle, other;
-    double distance;
-    int inside;
-    double point[3];
-} Find;
-
-typedef struct Search {
-    SnContext *context;
-    const SnShells *shells;
-    const int32_t *ranks; /* per shell: 0 is the largest */
-    int32_t rank;
-    double reach;
-    Find *finds;
-    size_t count, capacity;
-} Search;
-
-static double larger_distance(const void *data, int32_t item, const double point[3])
-{
-    const Search *search = data;
-    const SnShells *shells = search->shells;
-    if (search->ranks[shells->labels[item]] >= search->rank) {
-        return INFINITY;
-    }
-    const double *x = shells->corners + 9 * (size_t)item;
-    return sn_triangle_distance_squared(point, x, x + 3, x + 6);
-}
-
-static SnStatus search_place(Search *search, size_t triangle, const double point[3])
-{
-    double squared = search->reach * search->reach;
-    int32_t other = sn_box_tree_nearest(&search->shells->tree, point, larger_distance, search, &squared);
-    if (other < 0) {
-        return SN_OK;
-    }
-    if (search->count == search->capacity) {
-        size_t capacity = 2 * search->capacity + 256;
-        Find *larger = sn_reallocate(search->context, search->finds, capacity, sizeof *larger);
-        if (larger == NULL) {
-            return SN_OUT_OF_MEMORY;
-        }
-        search->finds = larger;
-        search->capacity = capacity;
-    }
-    Find *find = search->finds + search->count++;
-    *find = (Find){.triangle = (int32_t)triangle, .other = other};
-    find->distance = sqrt(sn_shells_side(search->shells, (size_t)other, point, &find->inside));
-    double weights[3] = {1.0, 0.0, 0.0};
-    const double *x = search->shells->corners + 9 * (size_t)other;
-    find_nearest_weights(x, point, weights);
-    for (int axis = 0; axis < 3; axis++) {
-        double there = weights[0] * x[axis] + weights[1] * x[3 + axis] + weights[2] * x[6 + axis];
-        find->point[axis] = 0.5 * (point[axis] + there);
-    }
-    return SN_OK;
-}
-
-/* Looks from places all over a triangle; from each of them the nearest larger shell is found. */
-static SnStatus search_triangle(Search *search, size_t triangle)
-{
-    SnStatus status = SN_OK;
-    const double *x = search->shells->corners + 9 * triangle;
-    double longest = sqrt(sn_largest(sn_distance_squared(x, x + 3),
-                                     sn_largest(sn_distance_squared(x + 3, x + 6), sn_distance_squared(x + 6, x))));
-    int steps = longest / SPACING < MOST_STEPS ? (int)(longest / SPACING) + 1 : MOST_STEPS;
-    search->rank = search->ranks[search->shells->labels[triangle]];
-    for (int i = 0; i < steps; i++) {
-        for (int j = 0; i + j < steps; j++) {
-            double a = (i + 1.0 / 3.0) / steps, b = (j + 1.0 / 3.0) / steps, point[3];
-            for (int axis = 0; axis < 3; axis++) {
-                point[axis] = x[axis] + a * (x[3 + axis] - x[axis]) + b * (x[6 + axis] - x[axis]);
-            }
-            SN_TRY(search_place(search, triangle, point));
-        }
-    }
-cleanup:
-    return status;
-}
-
-typedef struct Size {
-    double area;
-    int32_t shell;
-} Size;
-
-static int compare_sizes(const void *left, const void *right)
-{
-    const Size *a = left, *b = right;
-    if (a->area < b->area || a->area > b->area) {
-        return a->area > b->area ? -1 : 1;
-    }
-    return (a->shell > b->shell) - (a->shell < b->shell);
-}
-
-static SnStatus find_ranks(SnContext *context, const SnShells *shells, int32_t *ranks)
-{
-    SnStatus status = SN_OK;
-    Size *sizes = NULL;
-    SN_TRY_NEW(context, sizes, shells->shell_count, Size);
-    for (size_t i = 0; i < shells->shell_count; i++) {
-        sizes[i].shell = (int32_t)i;
-    }
-    for (size_t i = 0; i < shells->triangle_count; i++) {
-        double normal[3];
-        sizes[shells->labels[i]].area += measure_triangle(shells->corners + 9 * i, normal);
-    }
-    qsort(sizes, shells->shell_count, sizeof *sizes, compare_sizes);
-    for (size_t i = 0; i < shells->shell_count; i++) {
-        ranks[sizes[i].shell] = (int32_t)i;
-    }
-cleanup:
-    sn_release(sizes);
-    return status;
-}
-
-/* The larger shell that one is nearest to; it lies in it where the distance is 0. */
-typedef struct Nearest {
-    double distance;
-    int32_t shell;
-} Nearest;
-
-/* A shell holds on to every larger one that it touches; where it touches none, to the nearest one, at its nearest places. */
-static int is_hold(const SnShells *shells, const Find *find, const Nearest *nearest)
-{
-    const Nearest *own = nearest + shells->labels[find->triangle];
-    if (own->distance <= TOUCH) {
-        return find->inside ? find->distance <= 2.0 * HOLD : find->distance <= HOLD;
-    }
-    return shells->labels[find->other] == own->shell && find->distance <= own->distance + HOLD_BEYOND;
-}
-
-/* Looks around from every triangle of every shell but the largest; finds are in the order of triangles. Hidden is what finds
-   itself inside wherever it looks. */
-static SnStatus search_shells(Search *search, SnShells *shells, Nearest *nearest)
-{
-    SnStatus status = SN_OK;
-    for (size_t i = 0; i < shells->triangle_count; i++) {
-        int32_t shell = shells->labels[i];
-        size_t first = search->count;
-        if (i % PER_LOOK == 0) {
-            SN_TRY(sn_context_advance(search->context, (long)i));
-        }
-        if (search->ranks[shell] == 0) {
-            continue;
-        }
-        SN_TRY(search_triangle(search, i));
-        shells->hidden[i] = search->count > first;
-        for (size_t j = first; j < search->count; j++) {
-            const Find *find = search->finds + j;
-            double distance = find->inside ? 0.0 : find->distance;
-            shells->hidden[i] &= find->inside != 0;
-            if (distance < nearest[shell].distance) {
-                nearest[shell] = (Nearest){distance, shells->labels[find->other]};
-            }
-        }
-    }
-cleanup:
-    return status;
-}
-
-/* Keeps the finds that are holds. */
-static SnStatus keep_holds(SnContext *context, const Search *search, const Nearest *nearest, SnShells *shells)
-{
-    SnStatus status = SN_OK;
-    int32_t *places = NULL; /* of triangles in the tree's items */
-    SN_TRY_NEW(context, shells->holds, search->count, SnHold);
-    SN_TRY_NEW(context, shells->hold_starts, shells->triangle_count + 1, int32_t);
-    SN_TRY_NEW(context, places, shells->triangle_count, int32_t);
-    for (size_t i = 0; i < shells->triangle_count; i++) {
-        places[shells->tree.items[i]] = (int32_t)i;
-    }
-    for (size_t i = 0; i < search->count; i++) {
-        const Find *find = search->finds + i;
-        if (!shells->hidden[find->triangle] && is_hold(shells, find, nearest)) {
-            SnHold *hold = shells->holds + shells->hold_count++;
-            hold->place = places[find->other];
-            memcpy(hold->point, find->point, sizeof hold->point);
-            shells->hold_starts[find->triangle + 1]++;
-        }
-    }
-    for (size_t i = 0; i < shells->triangle_count; i++) {
-        shells->hold_starts[i + 1] += shells->hold_starts[i];
-    }
-cleanup:
-    sn_release(places);
-    return status;
-}
-
-static SnStatus find_holds(SnContext *context, double reach, SnShells *shells)
-{
-    SnStatus status = SN_OK;
-    Search search = {.context = context, .shells = shells, .reach = reach};
-    int32_t *ranks = NULL;
-    Nearest *nearest = NULL;
-    SN_TRY_NEW(context, ranks, shells->shell_count, int32_t);
-    SN_TRY_NEW(context, nearest, shells->shell_count, Nearest);
-    SN_TRY(find_ranks(context, shells, ranks));
-    search.ranks = ranks;
-    for (size_t i = 0; i < shells->shell_count; i++) {
-        nearest[i].distance = INFINITY;
-    }
-    SN_TRY(search_shells(&search, shells, nearest));
-    SN_TRY(keep_holds(context, &search, nearest, shells));
-cleanup:
-    sn_release(search.finds);
-    sn_release(ranks);
-    sn_release(nearest);
-    return status;
-}
-
 SnStatus sn_shells_build(SnContext *context, const SnTriMesh *mesh, const SnLattice *lattice, double reach, SnShells *shells)
 {
     SnStatus status = SN_OK;
@@ -681,7 +415,7 @@ SnStatus sn_shells_build(SnContext *context, const SnTriMesh *mesh, const SnLatt
     shells->welded = patches.welded;
     patches.welded = NULL;
     SN_TRY(read_surface(context, &patches, places, shells));
-    SN_TRY(find_holds(context, reach, shells));
+    SN_TRY(sn_shells_find_holds(context, reach, shells));
 cleanup:
     sn_patches_clear(&patches);
     sn_release(places);

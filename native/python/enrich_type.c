@@ -3,10 +3,13 @@
 
 #include "base/memory.h"
 #include "method/enrich/enrich.h"
+#include "method/enrich/flesh.h"
 #include "python/errors.h"
 #include "python/options.h"
 
 #include <string.h>
+
+#define PI 3.14159265358979323846
 
 typedef struct Enrich {
     SnSimulation base;
@@ -45,6 +48,7 @@ static const SnOption OPTIONS[] = {
     OPTION(scheme, SN_OPTION_NAME, sn_scheme_choose),
     OPTION(energy, SN_OPTION_NAME, sn_density_choose),
     OPTION(animated, SN_OPTION_BOOL, NULL),
+    OPTION(free_body, SN_OPTION_BOOL, NULL),
     OPTION(stiffness_painted, SN_OPTION_DOUBLE, NULL),
     OPTION(damping_painted, SN_OPTION_DOUBLE, NULL),
     OPTION(density_painted, SN_OPTION_DOUBLE, NULL),
@@ -79,7 +83,7 @@ static int enrich_open(PyObject *object, PyObject *arguments, SnMove *move)
         return -1;
     }
     move->array_count = ARRAYS;
-    move->curve = (SnInputCurve){(size_t)vertices, a[BEFORE].data, a[BEGIN].data, a[END].data, a[AFTER].data, self->interval};
+    move->curve = (SnInputCurve){(size_t)vertices, a[BEFORE].data, a[BEGIN].data, a[END].data, a[AFTER].data, self->interval, NULL};
     move->state = (SnState){.positions = a[POSITIONS].data, .velocities = a[VELOCITIES].data, .inner = a[INNER].data};
     move->push = a[ACCELERATION].data;
     return 0;
@@ -106,12 +110,13 @@ static void enrich_finish(PyObject *self, SnMove *move)
 
 static const SnSimulationKind KIND = {enrich_open, enrich_member, enrich_lead, enrich_finish};
 
-/* Enrich(cage, areas, settings, paint, monitor=None) */
-static PyObject *enrich_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
+/* What a body and its paint are told by. */
+enum { FOLLOW, CAGE_FOLLOW, STIFFNESS, DAMPING, DENSITY, KEEP_POSE, BONE, AVERAGES, FILL, THICKNESS, AREAS, BODY_ARRAYS };
+
+/* Opens them: `painted` is a dict, `areas` beside it. -1 with an exception set; then none is open. */
+static int open_body(PyObject *cage, PyObject *areas, PyObject *painted, SnArray a[BODY_ARRAYS], SnCagedBody *body, SnEnrichPaint *paint)
 {
-    static char *names[] = {"cage", "areas", "settings", "paint", "monitor", NULL};
-    enum { FOLLOW, CAGE_FOLLOW, STIFFNESS, DAMPING, DENSITY, KEEP_POSE, BONE, AVERAGES, FILL, THICKNESS, AREAS, ARRAYS };
-    SnArray a[ARRAYS] = {
+    const SnArray table[BODY_ARRAYS] = {
         [FOLLOW] = {.name = "follow"},
         [CAGE_FOLLOW] = {.name = "cage_follow", .use = SN_ARRAY_READ_WITH_NAN, .is_optional = 1}, /* NaN: the surface decides */
         [STIFFNESS] = {.name = "stiffness", .is_optional = 1},
@@ -124,41 +129,58 @@ static PyObject *enrich_new(PyTypeObject *type, PyObject *arguments, PyObject *k
         [THICKNESS] = {.name = "thickness", .is_optional = 1},
         [AREAS] = {.name = "areas"},
     };
-    PyObject *cage, *settings, *painted, *monitor = Py_None;
-    SnEnrichSettings s = sn_enrich_settings_default();
-    SnContext own, *context;
-    Enrich *self = NULL;
-    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "OOOO|O:Enrich", names, &cage, &a[AREAS].object, &settings, &painted,
-                                     &monitor) ||
-        (context = sn_monitor_context(monitor, &own)) == NULL || sn_cage_type_check(cage) < 0 ||
-        sn_options_read(settings, "Enrich", SN_COUNT(OPTIONS), OPTIONS, &s) < 0 ||
-        sn_arrays_from_dict(painted, "The paint of Enrich", AREAS, a) < 0) {
-        return NULL;
+    memcpy(a, table, sizeof table);
+    if (sn_cage_type_check(cage) < 0 || sn_arrays_from_dict(painted, "The paint of Enrich", AREAS, a) < 0) {
+        return -1;
     }
     const SnTetMesh *mesh = sn_cage_type_mesh(cage);
     const SnEmbedding *embedding = sn_cage_type_embedding(cage);
-    for (int k = 0; k < ARRAYS; k++) {
+    a[AREAS].object = areas;
+    for (int k = 0; k < BODY_ARRAYS; k++) {
         a[k].kind = k == AVERAGES ? 'i' : 'd';
         a[k].columns = 1;
         a[k].rows = k == CAGE_FOLLOW || k == AVERAGES ? (Py_ssize_t)mesh->vertex_count
                     : k == FILL || k == THICKNESS     ? (Py_ssize_t)mesh->tet_count
                                                       : (Py_ssize_t)embedding->vertex_count;
     }
-    if (sn_arrays_open(ARRAYS, a) < 0) {
+    if (sn_arrays_open(BODY_ARRAYS, a) < 0) {
+        return -1;
+    }
+    *body = (SnCagedBody){mesh, embedding, a[AREAS].data, a[FILL].data, a[THICKNESS].data};
+    *paint = (SnEnrichPaint){.follow = a[FOLLOW].data,
+                             .cage_follow = a[CAGE_FOLLOW].data,
+                             .stiffness = a[STIFFNESS].data,
+                             .damping = a[DAMPING].data,
+                             .density = a[DENSITY].data,
+                             .keep_pose = a[KEEP_POSE].data,
+                             .bone = a[BONE].data,
+                             .averages = a[AVERAGES].data};
+    if ((body->fill == NULL) != (body->thickness == NULL)) {
+        PyErr_SetString(PyExc_TypeError, "fill and thickness come together");
+        sn_arrays_close(BODY_ARRAYS, a);
+        return -1;
+    }
+    return 0;
+}
+
+/* Enrich(cage, areas, settings, paint, monitor=None) */
+static PyObject *enrich_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
+{
+    static char *names[] = {"cage", "areas", "settings", "paint", "monitor", NULL};
+    SnArray a[BODY_ARRAYS];
+    PyObject *cage, *areas, *settings, *painted, *monitor = Py_None;
+    SnEnrichSettings s = sn_enrich_settings_default();
+    SnCagedBody body;
+    SnEnrichPaint paint;
+    SnContext own, *context;
+    Enrich *self = NULL;
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "OOOO|O:Enrich", names, &cage, &areas, &settings, &painted, &monitor) ||
+        (context = sn_monitor_context(monitor, &own)) == NULL || sn_cage_type_check(cage) < 0 ||
+        sn_options_read(settings, "Enrich", SN_COUNT(OPTIONS), OPTIONS, &s) < 0 ||
+        open_body(cage, areas, painted, a, &body, &paint) < 0) {
         return NULL;
     }
-    SnCagedBody body = {mesh, embedding, a[AREAS].data, a[FILL].data, a[THICKNESS].data};
-    SnEnrichPaint paint = {.follow = a[FOLLOW].data,
-                           .cage_follow = a[CAGE_FOLLOW].data,
-                           .stiffness = a[STIFFNESS].data,
-                           .damping = a[DAMPING].data,
-                           .density = a[DENSITY].data,
-                           .keep_pose = a[KEEP_POSE].data,
-                           .bone = a[BONE].data,
-                           .averages = a[AVERAGES].data};
-    if ((body.fill == NULL) != (body.thickness == NULL)) {
-        PyErr_SetString(PyExc_TypeError, "fill and thickness come together");
-    } else if ((self = (Enrich *)sn_type_new(type)) != NULL) {
+    if ((self = (Enrich *)sn_type_new(type)) != NULL) {
         SnStatus status;
         self->cage = Py_NewRef(cage);
         self->interval = s.interval;
@@ -172,8 +194,73 @@ static PyObject *enrich_new(PyTypeObject *type, PyObject *arguments, PyObject *k
             Py_CLEAR(self);
         }
     }
-    sn_arrays_close(ARRAYS, a);
+    sn_arrays_close(BODY_ARRAYS, a);
     return (PyObject *)self;
+}
+
+/* Into the caller's arrays: young, mass, drive, fixed. */
+static SnStatus find_material(SnContext *context, const SnCagedBody *body, const SnEnrichPaint *paint, const SnEnrichSettings *settings,
+                              const SnArray *out, double *frequency)
+{
+    SnStatus status = SN_OK;
+    size_t count = body->cage->vertex_count;
+    double *weights = NULL, *share = NULL, *calm = NULL, *mass = out[1].data, *drive = out[2].data;
+    unsigned char *followed = NULL;
+    int regions;
+    SN_TRY_NEW(context, weights, count, double);
+    SN_TRY_NEW(context, share, body->cage->tet_count, double);
+    SN_TRY_NEW(context, calm, body->cage->tet_count, double);
+    SN_TRY_NEW(context, followed, count, unsigned char);
+    SN_TRY(sn_flesh_weights(context, body, paint, weights, followed));
+    SN_TRY(sn_flesh_material(context, body, paint, settings, weights, followed, out[0].data, mass, share, calm, frequency,
+                             &regions));
+    for (size_t v = 0; v < count; v++) {
+        double omega = 2.0 * PI * *frequency;
+        drive[v] = followed[v] ? 0.0 : mass[v] * omega * omega * sn_flesh_drive_ratio(weights[v], settings->balance);
+        ((int32_t *)out[3].data)[v] = followed[v];
+    }
+cleanup:
+    sn_release(weights);
+    sn_release(share);
+    sn_release(calm);
+    sn_release(followed);
+    return status;
+}
+
+/* material(cage, areas, settings, paint, young, mass, drive, fixed, monitor=None) -> frequency */
+static PyObject *enrich_material(PyObject *unused, PyObject *arguments)
+{
+    SnArray a[BODY_ARRAYS], out[] = {{.name = "young", .kind = 'd', .columns = 1, .use = SN_ARRAY_WRITE},
+                                     {.name = "mass", .kind = 'd', .columns = 1, .use = SN_ARRAY_WRITE},
+                                     {.name = "drive", .kind = 'd', .columns = 1, .use = SN_ARRAY_WRITE},
+                                     {.name = "fixed", .kind = 'i', .columns = 1, .use = SN_ARRAY_WRITE}};
+    PyObject *cage, *areas, *settings, *painted, *monitor = Py_None;
+    SnEnrichSettings s = sn_enrich_settings_default();
+    SnCagedBody body;
+    SnEnrichPaint paint;
+    SnContext own, *context;
+    SnStatus status;
+    double frequency = 0.0;
+    (void)unused;
+    if (!PyArg_ParseTuple(arguments, "OOOOOOOO|O:material", &cage, &areas, &settings, &painted, &out[0].object, &out[1].object,
+                          &out[2].object, &out[3].object, &monitor) ||
+        (context = sn_monitor_context(monitor, &own)) == NULL || sn_options_read(settings, "Enrich", SN_COUNT(OPTIONS), OPTIONS, &s) < 0 ||
+        open_body(cage, areas, painted, a, &body, &paint) < 0) {
+        return NULL;
+    }
+    for (size_t k = 0; k < SN_COUNT(out); k++) {
+        out[k].rows = (Py_ssize_t)(k == 0 ? body.cage->tet_count : body.cage->vertex_count);
+    }
+    if (sn_arrays_open(SN_COUNT(out), out) < 0) {
+        sn_arrays_close(BODY_ARRAYS, a);
+        return NULL;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    status = find_material(context, &body, &paint, &s, out, &frequency);
+    Py_END_ALLOW_THREADS
+    sn_arrays_close(SN_COUNT(out), out);
+    sn_arrays_close(BODY_ARRAYS, a);
+    return sn_errors_check(status, context) < 0 ? NULL : PyFloat_FromDouble(frequency);
 }
 
 /* settle(pose, positions, acceleration=None, monitor=None) -> (rounds, converged) */
@@ -254,6 +341,8 @@ int sn_enrich_type_add(PyObject *module)
         {"settle", enrich_settle, METH_VARARGS,
          "settle(pose, positions, acceleration=None, monitor=None) -> (rounds, converged): at rest in a pose that stands still."},
         {"follow", enrich_follow, METH_VARARGS, "follow(begin, end): animated weights of the surface vertices for the next interval."},
+        {"material", enrich_material, METH_VARARGS | METH_STATIC,
+         "material(cage, areas, settings, paint, young, mass, drive, fixed, monitor=None) -> frequency: what flesh is made of."},
         {"cage_weights", enrich_cage_weights, METH_O, "cage_weights(out): the weight of every cage vertex."},
         {"summary", enrich_summary, METH_NOARGS, "Numbers about material, followed vertices and substeps."},
         {NULL, NULL, 0, NULL},

@@ -100,8 +100,9 @@ PyObject *sn_function_surface_distance(PyObject *module, PyObject *arguments)
     return sn_errors_none(status, &context);
 }
 
-static int choose_interpolation(const char *name, SnInterpolation *interpolation)
+int sn_interpolation_choose(const char *name, void *field)
 {
+    SnInterpolation *interpolation = field;
     if (strcmp(name, "phong") != 0 && strcmp(name, "linear") != 0) {
         sn_errors_set(SN_BAD_INPUT, "There is no interpolation \"%s\": use linear or phong.", name);
         return -1;
@@ -126,7 +127,7 @@ PyObject *sn_function_apply_detail(PyObject *module, PyObject *arguments)
     sn_context_init(&context);
     if (!PyArg_ParseTuple(arguments, "OOOOsO:apply_detail", &cage, &arrays[0].object, &arrays[1].object, &arrays[2].object, &name,
                           &arrays[3].object) ||
-        sn_cage_type_check(cage) < 0 || choose_interpolation(name, &interpolation) < 0) {
+        sn_cage_type_check(cage) < 0 || sn_interpolation_choose(name, &interpolation) < 0) {
         return NULL;
     }
     const SnTetMesh *mesh = sn_cage_type_mesh(cage);

@@ -11,6 +11,10 @@ PyObject *sn_function_apply_detail(PyObject *module, PyObject *arguments);
 PyObject *sn_function_cage_weights(PyObject *module, PyObject *arguments);
 PyObject *sn_function_spread_weights(PyObject *module, PyObject *arguments);
 PyObject *sn_function_mend_tets(PyObject *module, PyObject *arguments);
+PyObject *sn_function_regions_of(PyObject *module, PyObject *arguments);
+PyObject *sn_function_crossings(PyObject *module, PyObject *arguments);
+PyObject *sn_function_pair_distances(PyObject *module, PyObject *arguments);
+PyObject *sn_function_pair_times(PyObject *module, PyObject *arguments);
 PyObject *sn_function_set_threads(PyObject *module, PyObject *count);
 PyObject *sn_function_info(PyObject *module, PyObject *unused);
 

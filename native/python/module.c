@@ -21,6 +21,14 @@ static PyMethodDef functions[] = {
      "painted, to all cage vertices"},
     {"mend_tets", sn_function_mend_tets, METH_VARARGS,
      "mend_tets(positions, tets, leashes, goal, rounds, monitor=None): moves vertices until no tet has a smaller angle"},
+    {"regions_of", sn_function_regions_of, METH_VARARGS,
+     "regions_of(poses, vertices, triangles, count, compact, rounds, regions, monitor=None) -> how many there are: connected patches"},
+    {"crossings", sn_function_crossings, METH_VARARGS,
+     "crossings(meshes, own=True, monitor=None) -> bytes: the edges of (points, triangles) that run through triangles"},
+    {"pair_distances", sn_function_pair_distances, METH_VARARGS,
+     "pair_distances(points, edges, distances): between a point and a triangle, or between two edges"},
+    {"pair_times", sn_function_pair_times, METH_VARARGS,
+     "pair_times(begin, end, edges, gap, times): up to which such pairs are proved apart on a straight way, 2 for all of it"},
     {"set_threads", sn_function_set_threads, METH_O, "set_threads(count): 0 for as many as there are cores"},
     {"info", sn_function_info, METH_NOARGS, "Versions of the module and of the solver in use"},
     {NULL, NULL, 0, NULL},
@@ -51,7 +59,8 @@ static int fill_module(PyObject *module)
 {
     return PyModule_AddStringConstant(module, "__version__", SN_VERSION) < 0 || sn_monitor_type_add(module) < 0 ||
                    sn_cage_type_add(module) < 0 || sn_fit_type_add(module) < 0 || sn_simulation_type_add(module) < 0 || sn_enrich_type_add(module) < 0 ||
-                   sn_rebalance_type_add(module) < 0 || sn_world_type_add(module) < 0 || add_constants(module) < 0
+                   sn_tracks_type_add(module) < 0 || sn_rebalance_type_add(module) < 0 || sn_edit_type_add(module) < 0 ||
+                   sn_world_type_add(module) < 0 || sn_contact_type_add(module) < 0 || add_constants(module) < 0
                ? -1
                : 0;
 }

@@ -27,10 +27,21 @@ static SnStatus advance_all(SnContext *context, SnEnsemble *ensemble, size_t cou
         kind_of(simulations[k])->lead(simulations[k], moves + k);
         states[k] = moves[k].state;
     }
-    SnStatus status = sn_ensemble_advance(context, ensemble, states, report);
-    for (size_t k = 0; k < count && status == SN_OK; k++) {
+    SnStatus status = SN_OK;
+    size_t repaired = 0;
+    int kept = 1;
+    SN_TRY(sn_ensemble_advance(context, ensemble, states, report));
+    for (size_t k = 0; k < count; k++) {
         kind_of(simulations[k])->finish(simulations[k], moves + k);
+        repaired += moves[k].repaired;
     }
+    if (repaired > 0) { /* what touches on the way there stays as it was */
+        SN_TRY(sn_ensemble_prove(context, ensemble, states, &kept));
+    }
+    for (size_t k = 0; k < count; k++) {
+        moves[k].repaired = kept ? moves[k].repaired : 0;
+    }
+cleanup:
     return status;
 }
 
@@ -78,11 +89,16 @@ typedef struct Ensemble {
     SnMove *moves;
     SnState *states;
     SnEnsemble *ensemble;
+    PyObject *contact;      /* owned reference; null: nothing touches */
 } Ensemble;
 
 static void ensemble_dealloc(PyObject *object)
 {
     Ensemble *self = (Ensemble *)object;
+    if (self->contact != NULL) {
+        sn_contact_type_detach(self->contact);
+        Py_DECREF(self->contact);
+    }
     sn_ensemble_destroy(self->ensemble);
     for (size_t k = 0; k < self->count; k++) {
         Py_XDECREF(self->simulations[k]);
@@ -115,14 +131,15 @@ cleanup:
     return status;
 }
 
-/* Ensemble(simulations) */
+/* Ensemble(simulations, contact=None) */
 static PyObject *ensemble_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
 {
-    static char *names[] = {"simulations", NULL};
-    PyObject *list;
+    static char *names[] = {"simulations", "contact", NULL};
+    PyObject *list, *contact = Py_None;
     SnContext context;
     sn_context_init(&context);
-    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O:Ensemble", names, &list)) {
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O|O:Ensemble", names, &list, &contact) ||
+        (!Py_IsNone(contact) && sn_contact_type_check(contact) < 0)) {
         return NULL;
     }
     Py_ssize_t count = PyList_Check(list) ? PyList_Size(list) : 0;
@@ -140,6 +157,13 @@ static PyObject *ensemble_new(PyTypeObject *type, PyObject *arguments, PyObject 
     Ensemble *self = (Ensemble *)sn_type_new(type);
     if (self != NULL && sn_errors_check(ensemble_fill(&context, self, list, (size_t)count), &context) < 0) {
         Py_CLEAR(self);
+    }
+    if (self != NULL && !Py_IsNone(contact)) {
+        if (sn_contact_type_attach(contact, self->ensemble) < 0) {
+            Py_CLEAR(self);
+        } else {
+            self->contact = Py_NewRef(contact);
+        }
     }
     return (PyObject *)self;
 }
@@ -183,10 +207,13 @@ static PyObject *ensemble_advance(PyObject *object, PyObject *arguments)
         }
         opened++;
     }
-    if (opened == self->count) {
+    if (opened == self->count && (self->contact == NULL || sn_contact_type_begin(self->contact, context) == 0)) {
         SnStatus status;
         Py_BEGIN_ALLOW_THREADS
         status = advance_all(context, self->ensemble, self->count, self->simulations, self->moves, self->states, &report);
+        if (self->contact != NULL) {
+            status = sn_contact_type_end(self->contact, context, status);
+        }
         Py_END_ALLOW_THREADS
         if (sn_errors_check(status, context) >= 0) {
             result = all_numbers(self, &report);
@@ -194,6 +221,9 @@ static PyObject *ensemble_advance(PyObject *object, PyObject *arguments)
     }
     for (size_t k = 0; k < opened; k++) {
         sn_arrays_close(self->moves[k].array_count, self->moves[k].arrays);
+    }
+    if (self->contact != NULL) {
+        sn_contact_type_close(self->contact);
     }
     return result;
 }
@@ -213,7 +243,7 @@ static int add_ensemble(PyObject *module)
     };
     static PyGetSetDef getters[] = {{"substeps", ensemble_substeps, NULL, "Of an interval.", NULL}, {NULL, NULL, NULL, NULL, NULL}};
     static PyType_Slot slots[] = {
-        {Py_tp_doc, "Ensemble(simulations): several simulations as bodies of one world."},
+        {Py_tp_doc, "Ensemble(simulations, contact=None): several simulations as bodies of one world, and what they meet."},
         {Py_tp_new, ensemble_new},
         {Py_tp_dealloc, ensemble_dealloc},
         {Py_tp_methods, methods},

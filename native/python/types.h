@@ -6,7 +6,7 @@
 #include <Python.h>
 
 #include "base/context.h"
-#include "dynamics/time_step.h"
+#include "dynamics/ensemble.h"
 #include "mesh/embedding.h"
 #include "mesh/tet_mesh.h"
 
@@ -14,8 +14,11 @@ int sn_monitor_type_add(PyObject *module);
 int sn_cage_type_add(PyObject *module);
 int sn_fit_type_add(PyObject *module);
 int sn_enrich_type_add(PyObject *module);
+int sn_tracks_type_add(PyObject *module);
 int sn_rebalance_type_add(PyObject *module);
+int sn_edit_type_add(PyObject *module);
 int sn_world_type_add(PyObject *module);
+int sn_contact_type_add(PyObject *module);
 
 int sn_monitor_type_check(PyObject *object); /* whether it is a Monitor */
 
@@ -27,9 +30,19 @@ int sn_cage_type_check(PyObject *object);
 const SnTetMesh *sn_cage_type_mesh(PyObject *cage);
 const SnEmbedding *sn_cage_type_embedding(PyObject *cage);
 
-/* What a name stands for, into a field: `const SnDensity *`, SnScheme. -1 with an exception for an unknown one. (See SnOption.) */
+/* What a name stands for, into a field: `const SnDensity *`, SnScheme, SnInterpolation. -1 with an exception for an unknown one. (See SnOption.) */
 int sn_density_choose(const char *name, void *field);
 int sn_scheme_choose(const char *name, void *field);
+int sn_interpolation_choose(const char *name, void *field);
+
+/* What an Ensemble needs of a Contact, which belongs to one at a time. `attach` and `begin` (before each interval): 0, or -1 with an exception
+   set; `end` comes after the interval, however it went. */
+int sn_contact_type_check(PyObject *object);
+int sn_contact_type_attach(PyObject *contact, SnEnsemble *ensemble);
+void sn_contact_type_detach(PyObject *contact);
+int sn_contact_type_begin(PyObject *contact, SnContext *context);
+SnStatus sn_contact_type_end(PyObject *contact, SnContext *context, SnStatus status); /* without Python */
+void sn_contact_type_close(PyObject *contact);
 
 /* Allocates an instance of a type created from a spec; zeroed. */
 PyObject *sn_type_new(PyTypeObject *type);

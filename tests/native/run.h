@@ -123,7 +123,7 @@ static inline SnStatus run_frame(SnContext *context, Run *run)
     SN_TRY(sn_fit_frame(context, run->fit, run->frames[1], 1, run->fitted[0], run->fitted[1], &fit_report));
     memcpy(run->state.positions, run->fitted[0], bytes);
     memset(run->state.velocities, 0, bytes);
-    SnInputCurve curve = {run->cage.vertex_count, NULL, run->fitted[0], run->fitted[1], NULL, run->settings.interval};
+    SnInputCurve curve = {run->cage.vertex_count, NULL, run->fitted[0], run->fitted[1], NULL, run->settings.interval, NULL};
     SN_TRY(sn_enrich_advance(context, run->enrich, &curve, &run->state, &step_report, &repaired));
 cleanup:
     return status;

@@ -165,6 +165,25 @@ static void ear_is_a_region_of_its_own_and_both_swing_near_jiggle(void)
     result_clear(&r);
 }
 
+static int middle(const double *x)
+{
+    return x[0] > 0.25 && x[0] < 0.45;
+}
+
+/* A stub and an arm on one held body: of the arm's flesh the stub would swing many times as fast, and be as good as dead. */
+static void each_part_that_hangs_together_swings_near_jiggle(void)
+{
+    SnContext context;
+    Result r;
+    double found[4];
+    sn_context_init(&context);
+    calibrate(scene_box(&context, 12, 2, 2, 0.1), middle, &r);
+    CHECK(r.regions == 2 && usable(&r));
+    frequencies(&r, 4, found); /* two of each */
+    CHECK(found[0] > 0.9 * JIGGLE && found[3] < 1.15 * JIGGLE);
+    result_clear(&r);
+}
+
 static int two_blocks(int x, int y, int z)
 {
     (void)y, (void)z;
@@ -284,6 +303,7 @@ int main(void)
     frequency_does_not_depend_on_scale();
     unheld_body_takes_its_first_elastic_mode();
     ear_is_a_region_of_its_own_and_both_swing_near_jiggle();
+    each_part_that_hangs_together_swings_near_jiggle();
     part_that_nothing_holds_is_a_region_of_its_own();
     body_that_cannot_move_gets_usable_numbers();
     drive_makes_the_material_softer();

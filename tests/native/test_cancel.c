@@ -17,7 +17,7 @@ static SnStatus advance(SnContext *context, Run *run)
 {
     SnStepReport report = {0};
     size_t repaired;
-    SnInputCurve curve = {run->cage.vertex_count, NULL, run->cage.positions, run->cage.positions, NULL, run->settings.interval};
+    SnInputCurve curve = {run->cage.vertex_count, NULL, run->cage.positions, run->cage.positions, NULL, run->settings.interval, NULL};
     memcpy(run->state.positions, run->cage.positions, 3 * run->cage.vertex_count * sizeof(double));
     return sn_enrich_advance(context, run->enrich, &curve, &run->state, &report, &repaired);
 }

@@ -66,7 +66,7 @@ static void map_gives_the_surface(int has_flat_tets, double turn, SnInterpolatio
     const double *input = has_input ? b.input : NULL;
     double *held = SN_NEW(&b.context, b.m, double);
     sn_embedding_apply(&b.embedding, &b.cage, b.fitted, held);
-    sn_detail_map_freeze(&b.map, b.fitted, b.simulated, input, how);
+    sn_detail_map_freeze(&b.map, b.fitted, b.simulated, input, how, NULL);
     for (size_t k = 0; k < b.n; k++) {
         b.offset[k] = b.simulated[k] - b.fitted[k];
     }
@@ -87,7 +87,7 @@ static void map_is_the_derivative_of_the_detail(SnInterpolation how)
     Body b;
     body_init(&b, 1, 0.02); /* too little to be clamped */
     double *before = SN_NEW(&b.context, b.m, double), largest = 0.0, effect = 0.0;
-    sn_detail_map_freeze(&b.map, b.fitted, b.simulated, b.input, how);
+    sn_detail_map_freeze(&b.map, b.fitted, b.simulated, b.input, how, NULL);
     for (size_t k = 0; k < b.n; k++) {
         double there = b.simulated[k];
         if (there == b.fitted[k]) {
@@ -120,7 +120,7 @@ static void transpose_is_the_adjoint(SnInterpolation how, double turn)
     body_init(&b, 1, turn);
     double *forces = SN_NEW(&b.context, b.m, double), *pulled = SN_NEW(&b.context, b.n, double);
     double there = 0.0, here = 0.0, push[3] = {0}, pull[3] = {0};
-    sn_detail_map_freeze(&b.map, b.fitted, b.simulated, b.input, how);
+    sn_detail_map_freeze(&b.map, b.fitted, b.simulated, b.input, how, NULL);
     for (size_t k = 0; k < b.n; k++) {
         b.offset[k] = scene_signed(&random);
     }

@@ -210,7 +210,7 @@ static SnState one_frame(Ball *b, const SnEnrichSettings *settings, SnEnrichSumm
     CHECK(sn_enrich_create(&b->context, &body, &paint, settings, &enrich) == SN_OK);
     CHECK(sn_state_init(&b->context, b->cage.vertex_count, &state) == SN_OK);
     memcpy(state.positions, begin, b->n * sizeof(double));
-    SnInputCurve curve = {b->cage.vertex_count, NULL, begin, *end, after, settings->interval};
+    SnInputCurve curve = {b->cage.vertex_count, NULL, begin, *end, after, settings->interval, NULL};
     sn_input_curve_evaluate(&curve, 0.0, NULL, state.velocities);
     CHECK(sn_enrich_advance(&b->context, enrich, &curve, &state, &report, &repaired) == SN_OK);
     CHECK(repaired == 0 && report.unconverged == 0);

@@ -165,11 +165,86 @@ static void lost_pivots_are_told_and_leave_a_definite_factor(void)
     system_clear(&s);
 }
 
+/* b - (A + K) x, K a spring between the first coordinates of pairs of points of the border. */
+static double find_left(const System *s, size_t count, const int32_t *border, double k, const double *x, double *left)
+{
+    double most = 0.0;
+    sn_block_matrix_multiply(s->pattern, s->values, x, left);
+    for (size_t i = 0; i + 1 < count; i += 2) {
+        double pull = k * (x[3 * border[i]] - x[3 * border[i + 1]]);
+        left[3 * border[i]] += pull;
+        left[3 * border[i + 1]] -= pull;
+    }
+    for (size_t i = 0; i < 3 * s->pattern->size; i++) {
+        left[i] = s->right[i] - left[i];
+        most = fmax(most, fabs(left[i]));
+    }
+    return most;
+}
+
+/* Springs between points that no element joins: solved with them, and refined, every round gains digits, and so it does without them again.
+   Borders of no point in common with others, of one, of all. */
+static void a_border_takes_what_is_added_to_it(void)
+{
+    static const int SIZES[][3] = {{1, 1, 1}, {20, 1, 1}, {13, 9, 8}};
+    for (size_t k = 0; k < sizeof SIZES / sizeof *SIZES; k++) {
+        SnContext context;
+        sn_context_init(&context);
+        System s;
+        system_init(&context, scene_box(&context, SIZES[k][0], SIZES[k][1], SIZES[k][2], 0.1), 0, 3600.0, &s);
+        size_t n = s.pattern->size;
+        const size_t counts[4] = {1, 2, n / 5, n};
+        int32_t *border = SN_NEW(&context, n, int32_t);
+        double *left = SN_NEW(&context, 3 * n, double), *step = SN_NEW(&context, 3 * n, double);
+        for (int c = 0; c < 4; c++) {
+            SnMultifrontal *bordered = NULL;
+            size_t count = counts[c] > 0 ? counts[c] : 1;
+            for (size_t i = 0; i < count; i++) { /* all over the body */
+                border[i] = (int32_t)((i * n / count + (i % 2) * (n / 2)) % n);
+                for (size_t j = 0; j < i; j++) {
+                    border[i] = border[j] == border[i] ? (int32_t)((size_t)(border[i] + 1) % n) : border[i];
+                    j = border[j] == border[i] ? (size_t)-1 : j;
+                }
+            }
+            CHECK(sn_multifrontal_create_bordered(&context, s.pattern, s.solver, count, border, &bordered) == SN_OK);
+            CHECK(sn_multifrontal_factorize(bordered, s.values) == 0);
+            for (int springs = 1; springs >= 0; springs--) {
+                double spring = springs ? 3e4 : 0.0;
+                float *open = sn_multifrontal_open_border(bordered);
+                for (size_t i = 0; i + 1 < count; i += 2) {
+                    open[3 * i * 3 * count + 3 * i] += (float)spring;
+                    open[3 * (i + 1) * 3 * count + 3 * (i + 1)] += (float)spring;
+                    open[3 * i * 3 * count + 3 * (i + 1)] -= (float)spring;
+                }
+                CHECK(sn_multifrontal_close_border(bordered) == 0);
+                for (int roughly = 0; roughly < 2; roughly++) {
+                    memset(s.solution, 0, 3 * n * sizeof(double));
+                    double before = find_left(&s, count, border, spring, s.solution, left), first = before;
+                    for (int round = 0; round < 4; round++) {
+                        (roughly ? sn_multifrontal_solve_roughly : sn_multifrontal_solve)(bordered, left, step);
+                        for (size_t i = 0; i < 3 * n; i++) {
+                            s.solution[i] += step[i];
+                        }
+                        before = find_left(&s, count, border, spring, s.solution, left);
+                    }
+                    CHECK(before < (roughly ? 1e-6 : 1e-11) * first);
+                }
+            }
+            sn_multifrontal_destroy(bordered);
+        }
+        sn_release(border);
+        sn_release(left);
+        sn_release(step);
+        system_clear(&s);
+    }
+}
+
 int main(void)
 {
     solutions_match_the_direct_solver_to_single_precision();
     rough_solutions_refine_to_exact_ones();
     bits_do_not_depend_on_threads();
+    a_border_takes_what_is_added_to_it();
     lost_pivots_are_told_and_leave_a_definite_factor();
     return CHECK_RESULT();
 }

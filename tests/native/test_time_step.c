@@ -82,8 +82,8 @@ static void input_curve_is_exact_and_smooth_at_the_frames(void)
             frames[f][k] = 10.0 * scene_signed(&random);
         }
     }
-    SnInputCurve first = {2, frames[0], frames[1], frames[2], frames[3], 0.04};
-    SnInputCurve second = {2, frames[1], frames[2], frames[3], frames[4], 0.04};
+    SnInputCurve first = {2, frames[0], frames[1], frames[2], frames[3], 0.04, NULL};
+    SnInputCurve second = {2, frames[1], frames[2], frames[3], frames[4], 0.04, NULL};
     double pose[6], velocity[6], next[6], next_velocity[6], ahead[6], behind[6];
     sn_input_curve_evaluate(&first, 0.0, pose, NULL);
     CHECK(scene_same_bits(pose, frames[1], 6));
@@ -103,7 +103,7 @@ static void input_curve_is_exact_and_smooth_at_the_frames(void)
             CHECK_NEAR(velocity[k], (ahead[k] - behind[k]) / (2.0 * h * 0.04), 1e-5);
         }
     }
-    SnInputCurve alone = {2, NULL, frames[1], frames[2], NULL, 0.04}; /* between two cuts: straight */
+    SnInputCurve alone = {2, NULL, frames[1], frames[2], NULL, 0.04, NULL}; /* between two cuts: straight */
     sn_input_curve_evaluate(&alone, 0.25, pose, velocity);
     for (int k = 0; k < 6; k++) {
         CHECK_NEAR(pose[k], 0.75 * frames[1][k] + 0.25 * frames[2][k], 1e-13);
@@ -262,7 +262,7 @@ static double *moving_frames(SnContext *context, const Scene *scene)
 static SnState five_steps(SnContext *context, Scene *scene, const double *frames, SnStepper *stepper)
 {
     SnWorld *world = &scene->world;
-    SnInputCurve curve = {scene->mesh.vertex_count, NULL, frames, frames + scene->n, frames + 2 * scene->n, 1.0 / 24.0};
+    SnInputCurve curve = {scene->mesh.vertex_count, NULL, frames, frames + scene->n, frames + 2 * scene->n, 1.0 / 24.0, NULL};
     SnState state = state_at_rest(context, scene);
     SnStepReport report = {0};
     scene->driver.gravity[2] = -9.81;
@@ -375,7 +375,7 @@ static void step_allocates_nothing(void)
     Scene scene = scene_from(&context, scene_box(&context, 6, 3, 3, 0.1), 1, YOUNG, &sn_density_neo_hookean);
     double *frames = moving_frames(&context, &scene);
     SnStepper *stepper = stepper_new(&context, &scene, SN_SCHEME_TR_BDF2);
-    SnInputCurve curve = {scene.mesh.vertex_count, NULL, frames, frames + scene.n, frames + 2 * scene.n, 1.0 / 24.0};
+    SnInputCurve curve = {scene.mesh.vertex_count, NULL, frames, frames + scene.n, frames + 2 * scene.n, 1.0 / 24.0, NULL};
     SnState state = state_at_rest(&context, &scene);
     SnStepReport report = {0};
     sn_world_damp(&scene.world, 0.0, 1e-3);
@@ -399,7 +399,7 @@ static void followed_vertices_lie_on_the_curve(void)
         double *frames = moving_frames(&context, &scene), *velocity = SN_NEW(&context, scene.n, double);
         SnStepper *stepper = stepper_new(&context, &scene, scheme ? SN_SCHEME_IMPLICIT_EULER : SN_SCHEME_TR_BDF2);
         SnState state = five_steps(&context, &scene, frames, stepper);
-        SnInputCurve curve = {scene.mesh.vertex_count, NULL, frames, frames + scene.n, frames + 2 * scene.n, 1.0 / 24.0};
+        SnInputCurve curve = {scene.mesh.vertex_count, NULL, frames, frames + scene.n, frames + 2 * scene.n, 1.0 / 24.0, NULL};
         sn_input_curve_evaluate(&curve, 1.0, NULL, velocity);
         int exact = 1, moved = 0;
         for (size_t k = 0; k < scene.n; k++) {
@@ -429,7 +429,7 @@ static void failed_step_leaves_the_state_as_it_was(void)
     SnState state = five_steps(&context, &scene, frames, stepper);
     double *positions = scene_copy(&context, state.positions, scene.n);
     double *velocities = scene_copy(&context, state.velocities, scene.n);
-    SnInputCurve curve = {scene.mesh.vertex_count, NULL, frames, frames + scene.n, NULL, 1.0 / 24.0};
+    SnInputCurve curve = {scene.mesh.vertex_count, NULL, frames, frames + scene.n, NULL, 1.0 / 24.0, NULL};
     frames[scene.n] = NAN;
     CHECK(scene_step(&context, &scene, stepper, &curve, 0.0, 1.0, &state, &report) == SN_NUMERIC_FAILURE);
     CHECK(context.message[0] != '\0');

@@ -1,6 +1,7 @@
 """Installs what a make target needs: system packages that are missing, and virtual environments.
 
-    python3 tests/tools/environment.py NEED...      needs: build, bpy, blender, bpy-next, check, bench, valgrind
+    python3 tests/tools/environment.py NEED...      needs: build, bpy, blender, bpy-next, check, bench, valgrind,
+                                                    referee
 
 Environments live in the user's cache folder, named by a hash of what they hold, so that other clones and later runs
 share them; build/env/NAME is a link to each. Runs under any Python 3.8 or later, with nothing but its standard library.
@@ -36,6 +37,7 @@ PACKAGES = {
     "check": ["cppcheck", "gcc-mingw-w64-x86-64-posix", "libsuitesparse-dev"],
     "bench": ["calculix-ccx"],
     "valgrind": ["valgrind"],
+    "referee": [],
 }
 # need -> environment name, Python version
 ENVIRONMENTS = {
@@ -43,6 +45,7 @@ ENVIRONMENTS = {
     "check": ("tools", "3.11"),
     "bpy": ("45", "3.11"),
     "bpy-next": ("52", "3.13"),
+    "referee": ("referee", "3.11"),
 }
 PYTHON_PACKAGES = ["python3-venv", "python3-dev"]
 

@@ -31,6 +31,13 @@ TIMEOUT = 1800  # seconds for one suite: a hang is a failure, not a wait
 PASSED, FAILED, SKIPPED = "passed", "FAILED", "skipped"
 NO_TESTS_COLLECTED = 5
 AT_ONCE = min(3, (os.cpu_count() or 1) + 1)  # they wait for windows, timers and disks a good part of their time
+# Tests of what decides more than it computes, in plain loops: they are asked of the fastest instruction set, which
+# fuses products, and of the sanitized build, which does not.
+PLAIN = (
+    "allocations box_tree cage cancel contact_candidates contact_intersections distance_field embedding fill memory "
+    "mend mesh_cancel split stuffing tet_mesh thin_shells threads tri_mesh union_find"
+).split()
+MEMORY, ENOUGH = "/dev/shm", 4e9  # bytes: a bake makes sure many times that it is on the disk, which memory needs not
 # What depends on the application rather than on the bpy module, which runs everything.
 CURRENT_TESTS = [f"tests/blender/test_{name}.py" for name in ("ui_window", "overlay_window", "ui_install", "ui")]
 printing = threading.Lock()
@@ -39,11 +46,6 @@ printing = threading.Lock()
 class Result:
     def __init__(self, name: str, state: str, seconds: float, closing: str) -> None:
         self.name, self.state, self.seconds, self.closing = name, state, seconds, closing
-
-
-def native_commands(flavour: str) -> list[list[str]] | None:
-    sources = sorted((ROOT / "tests" / "native").glob("test_*.c"))
-    return [[str(ROOT / "build" / flavour / "tests" / source.stem)] for source in sources]
 
 
 @functools.cache
@@ -55,6 +57,13 @@ def processor() -> list[str]:
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.split()
 
 
+def native_commands(flavour: str) -> list[list[str]]:
+    names = sorted(source.stem for source in (ROOT / "tests" / "native").glob("test_*.c"))
+    is_asked_all = flavour in (processor()[0], "sanitized")
+    wanted = [name for name in names if is_asked_all or name.removeprefix("test_") not in PLAIN]
+    return [[str(ROOT / "build" / flavour / "tests" / name)] for name in wanted]
+
+
 # The later ones of several Blenders, and their Pythons, are not asked what has one answer in all.
 AGAIN = ["-m", "not once"]
 
@@ -63,7 +72,12 @@ def pytest_commands(environment: str, folder: str, extra: list[str]) -> list[lis
     python = ROOT / "build" / "env" / environment / "bin" / "python"
     if not python.exists():
         return None
-    return [[str(python), "-m", "pytest", "-p", "no:cacheprovider", f"tests/{folder}", *extra]]
+    return [[str(python), "-m", "pytest", "-p", "no:cacheprovider", *chosen([f"tests/{folder}"], extra)]]
+
+
+def chosen(every: list[str], extra: list[str]) -> list[str]:
+    """The arguments of pytest: the files that are named, or else all of the suite."""
+    return extra if any(argument.startswith("tests/") for argument in extra) else [*every, *extra]
 
 
 def inside_blender(blender: str, tests: list[str]) -> list[str]:
@@ -74,11 +88,11 @@ def inside_blender(blender: str, tests: list[str]) -> list[str]:
 def blender_commands(extra: list[str]) -> list[list[str]] | None:
     # Debian's own, which runs under Debian's Python, where numpy and pytest are packages.
     blender = shutil.which("blender", path="/usr/bin")
-    return [inside_blender(blender, ["tests/blender", *AGAIN, *extra])] if blender else None
+    return [inside_blender(blender, chosen(["tests/blender"], [*AGAIN, *extra]))] if blender else None
 
 
 def current_commands(extra: list[str]) -> list[list[str]]:
-    return [current.command_line(inside_blender("blender", [*CURRENT_TESTS, *extra]))]
+    return [current.command_line(inside_blender("blender", chosen(CURRENT_TESTS, extra)))]
 
 
 def suites(extra: list[str]) -> dict[str, list[list[str]] | None]:
@@ -119,6 +133,11 @@ def suite_environment(folder: str) -> dict[str, str]:
     return environment
 
 
+def temporary_root() -> str | None:
+    """Where the temporary folders lie: in memory, where there is enough of it."""
+    return MEMORY if os.path.isdir(MEMORY) and shutil.disk_usage(MEMORY).free > ENOUGH else None
+
+
 def run_command(command: list[str], environment: dict[str, str], log: Path) -> int:
     with open(log, "a") as file:
         if "pytest" not in " ".join(command):
@@ -149,7 +168,7 @@ def run_suite(name: str, commands: list[list[str]] | None, selective: bool) -> R
     if commands is None:
         return Result(name, SKIPPED, 0.0, "its Blender or processor is not here")
     start = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix=f"sinew-{name}-") as folder:
+    with tempfile.TemporaryDirectory(prefix=f"sinew-{name}-", dir=temporary_root()) as folder:
         environment = suite_environment(folder)
         codes = [run_command(command, environment, log) for command in commands]
     seconds = time.monotonic() - start
@@ -173,11 +192,11 @@ def main() -> None:
     unknown = [name for name in names if name not in every]
     if unknown:
         sys.exit(f"There is no suite {unknown[0]}: choose from {', '.join(every)}, current.")
-    chosen = {name: commands for name, commands in every.items() if not names or name in names}
+    wanted = {name: commands for name, commands in every.items() if not names or name in names}
     LOGS.mkdir(parents=True, exist_ok=True)
     start = time.monotonic()
     with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
-        results = list(pool.map(lambda name: run_suite(name, chosen[name], bool(extra)), chosen))
+        results = list(pool.map(lambda name: run_suite(name, wanted[name], bool(extra)), wanted))
     print(f"\nSummary, {time.monotonic() - start:.0f} s")
     for result in results:
         print(f"  {result.name:<12} {result.state:<8} {result.seconds:6.1f} s  {result.closing}")

@@ -28,7 +28,6 @@
 #define COSTS_NOTHING 1e-12 /* of the mean stiffness over mass: a mode below it is a hinge, not a swing */
 #define STEPS (3 + MODULUS_ROUNDS) /* of the progress: what nothing holds, the body, its soft parts, rounds of refining */
 #define UNHELD (-1)
-#define MAIN 0
 
 typedef struct Calibration {
     const SnTetMesh *mesh;
@@ -42,7 +41,7 @@ typedef struct Calibration {
     unsigned char *fixed;   /* vertices */
     unsigned char *marked;  /* vertices */
     SnAssembly topology;    /* vertex -> tets of the whole mesh */
-    int32_t *region;        /* tets: UNHELD, MAIN, then one number for each soft part */
+    int32_t *region;        /* tets: UNHELD, then one number for each part that hangs together, then for each soft one on them */
     int32_t *vertex_region; /* vertices, the same */
     double *modulus;        /* tets: Young's modulus over (2πJ)² */
     double *strain;         /* tets: of its region, at unit modulus, under a unit acceleration */
@@ -257,7 +256,7 @@ static double sag_along(const Calibration *c, size_t vertex, size_t direction)
     return sqrt(y[0] * y[0] + y[1] * y[1] + y[2] * y[2]);
 }
 
-/* Marks in `soft` the moving vertices that sag far more than half of the moving mass does, in any direction of the load: an ear
+/* Marks in `soft` those of the marked vertices that sag far more than half of their mass does, in any direction of the load: an ear
    gives way across its sheet, however much the head below it nods along. */
 static SnStatus find_soft(SnContext *context, const Calibration *c, unsigned char *soft)
 {
@@ -269,7 +268,7 @@ static SnStatus find_soft(SnContext *context, const Calibration *c, unsigned cha
         size_t count = 0;
         double total = 0.0, below = 0.0, median = 0.0;
         for (size_t v = 0; v < c->mesh->vertex_count; v++) {
-            if (!c->fixed[v]) {
+            if (c->marked[v]) {
                 sorted[count++] = (MassAt){sag_along(c, v, d), c->mass[v]};
                 total += c->mass[v];
             }
@@ -280,7 +279,7 @@ static SnStatus find_soft(SnContext *context, const Calibration *c, unsigned cha
             median = sorted[k].sag;
         }
         for (size_t v = 0; v < c->mesh->vertex_count; v++) {
-            soft[v] |= !c->fixed[v] && sag_along(c, v, d) > SOFT_FACTOR * median;
+            soft[v] |= c->marked[v] && sag_along(c, v, d) > SOFT_FACTOR * median;
         }
     }
     sn_release(sorted);
@@ -325,9 +324,88 @@ cleanup:
     return status;
 }
 
+/* The part of a vertex goes on to those beside it that have none and are not held for good, until all have one. */
+static void spread_parts(Calibration *c, const unsigned char *out, int32_t *part)
+{
+    size_t head = 0, tail = 0;
+    for (size_t v = 0; v < c->mesh->vertex_count; v++) {
+        if (part[v] >= 0) {
+            c->queue[tail++] = (int32_t)v;
+        }
+    }
+    while (head < tail) {
+        int32_t v = c->queue[head++];
+        for (int32_t k = c->topology.vertex_start[v]; k < c->topology.vertex_start[v + 1]; k++) {
+            const int32_t *tet = c->mesh->tets + 4 * (c->topology.vertex_source[k] / 4);
+            for (int i = 0; i < 4; i++) {
+                if (part[tet[i]] < 0 && !out[tet[i]]) {
+                    part[tet[i]] = part[v];
+                    c->queue[tail++] = tet[i];
+                }
+            }
+        }
+    }
+}
+
+/* The parts of what moves that hang together, each by its own sag: an ear is as lively as the tail, however much softer that would be
+   of the same flesh. What is less than a part is of that beside it. `soft` receives what sags far more than the rest of its part. */
+static SnStatus calibrate_parts(SnContext *context, Calibration *c, const unsigned char *out, unsigned char *soft, double *largest_mass,
+                                double *main_frequency, int32_t *parts)
+{
+    SnStatus status = SN_OK;
+    int32_t *part = NULL, *count = NULL, components = label_components(c, c->fixed, 0);
+    SN_TRY_NEW(context, part, c->mesh->vertex_count, int32_t);
+    SN_TRY_NEW(context, count, components, int32_t);
+    memcpy(part, c->label, c->mesh->vertex_count * sizeof *part);
+    int32_t most = 0;
+    for (size_t v = 0; v < c->mesh->vertex_count; v++) {
+        if (part[v] >= 0) {
+            most = ++count[part[v]] > count[most] ? part[v] : most;
+        }
+    }
+    for (size_t v = 0; v < c->mesh->vertex_count; v++) {
+        int crumb = part[v] >= 0 && part[v] != most && count[part[v]] < SOFT_MIN_VERTICES;
+        part[v] = crumb ? -1 : part[v];
+    }
+    spread_parts(c, out, part);
+    for (int32_t component = 0; component < components; component++) {
+        double mass = 0.0;
+        size_t firm = 0;
+        if (component != most && count[component] < SOFT_MIN_VERTICES) {
+            continue;
+        }
+        SN_TRY(sn_context_look(context));
+        for (size_t v = 0; v < c->mesh->vertex_count; v++) {
+            c->marked[v] = part[v] == component && !c->fixed[v];
+            mass += c->marked[v] ? c->mass[v] : 0.0;
+        }
+        SN_TRY(find_soft(context, c, soft));
+        for (size_t v = 0; v < c->mesh->vertex_count; v++) {
+            firm += c->marked[v] && !soft[v];
+        }
+        for (size_t v = 0; v < c->mesh->vertex_count; v++) { /* soft all over: then that is the part */
+            soft[v] &= firm > 0 || !c->marked[v];
+            c->marked[v] &= !soft[v];
+        }
+        double frequency = quotient(c), strain = mean_strain(c);
+        if (mass >= *largest_mass) {
+            *largest_mass = mass;
+            *main_frequency = frequency;
+        }
+        for (size_t v = 0; v < c->mesh->vertex_count; v++) {
+            c->marked[v] = part[v] == component;
+        }
+        assign_marked(c, (*parts)++, 1.0 / frequency, strain);
+    }
+cleanup:
+    sn_release(part);
+    sn_release(count);
+    return status;
+}
+
 /* The soft parts: each sags far more than the median and is calibrated with the rest held. `soft[v]` marks them. */
 static SnStatus calibrate_soft(SnContext *context, Calibration *c, const unsigned char *held, const unsigned char *soft,
-                               int32_t *soft_regions)
+                               int32_t *regions)
 {
     SnStatus status = SN_OK;
     int32_t *label = NULL;
@@ -353,7 +431,7 @@ static SnStatus calibrate_soft(SnContext *context, Calibration *c, const unsigne
         SN_TRY(solve_sag(context, c));
         double frequency = quotient(c);
         if (frequency > 0.0) {
-            assign_marked(c, ++*soft_regions, 1.0 / frequency, mean_strain(c));
+            assign_marked(c, (*regions)++, 1.0 / frequency, mean_strain(c));
         }
     }
 cleanup:
@@ -483,14 +561,14 @@ cleanup:
     return status;
 }
 
-static SnStatus refine(SnContext *context, Calibration *c, const double *drive, const unsigned char *followed, int32_t soft_regions)
+static SnStatus refine(SnContext *context, Calibration *c, const double *drive, const unsigned char *followed, int32_t regions)
 {
     SnStatus status = SN_OK;
     Driven driven = {0};
     SN_TRY(driven_init(context, c, drive, followed, &driven));
     for (int round = 0; round < MODULUS_ROUNDS; round++) {
         SN_TRY(sn_context_advance(context, 3 + round));
-        for (int32_t region = MAIN; region <= soft_regions; region++) {
+        for (int32_t region = 0; region < regions; region++) {
             SN_TRY(sn_context_look(context));
             SN_TRY(refine_region(context, c, &driven, region));
         }
@@ -511,7 +589,7 @@ SnStatus sn_calibration_run(SnContext *context, const SnTetMesh *mesh, double po
     unsigned char *held = NULL, *whole = NULL, *soft = NULL;
     double largest_mass = 0.0, moving_mass = 0.0;
     int unheld = 0;
-    int32_t soft_regions = 0;
+    int32_t regions = 0;
     *main_frequency = 1.0;
     sn_context_stage(context, "Tuning the flesh", STEPS);
     SN_TRY_NEW(context, c.sag, 9 * n, double);
@@ -539,31 +617,13 @@ SnStatus sn_calibration_run(SnContext *context, const SnTetMesh *mesh, double po
     if (moving_mass > 0.0) {
         SN_TRY(sn_context_advance(context, 1));
         SN_TRY(solve_sag(context, &c));
-        SN_TRY(find_soft(context, &c, soft));
-        size_t firm = 0;
-        for (size_t v = 0; v < n; v++) {
-            c.marked[v] = !c.fixed[v] && !soft[v];
-            firm += c.marked[v];
-        }
-        for (size_t v = 0; v < n && firm == 0; v++) { /* soft all over: then that is the body */
-            c.marked[v] = !c.fixed[v];
-            soft[v] = 0;
-        }
-        double frequency = quotient(&c);
-        if (moving_mass >= largest_mass) {
-            *main_frequency = frequency;
-        }
-        double strain = mean_strain(&c);
-        for (size_t v = 0; v < n; v++) {
-            c.marked[v] = !whole[v];
-        }
-        assign_marked(&c, MAIN, 1.0 / frequency, strain);
+        SN_TRY(calibrate_parts(context, &c, whole, soft, &largest_mass, main_frequency, &regions));
         SN_TRY(sn_context_advance(context, 2));
-        SN_TRY(calibrate_soft(context, &c, held, soft, &soft_regions));
+        SN_TRY(calibrate_soft(context, &c, held, soft, &regions));
         memcpy(c.first_modulus, c.modulus, mesh->tet_count * sizeof *c.modulus);
-        SN_TRY(refine(context, &c, drive, followed, soft_regions));
+        SN_TRY(refine(context, &c, drive, followed, regions));
     }
-    *region_count = unheld + (moving_mass > 0.0) + soft_regions;
+    *region_count = unheld + regions;
     for (size_t e = 0; e < mesh->tet_count; e++) {
         /* tets that cannot move take the main value: a modulus that is never felt */
         unit_frequency[e] = c.modulus[e] > 0.0 ? 1.0 / c.modulus[e] : *main_frequency;

@@ -40,14 +40,16 @@ struct SnEnrich {
     SnDriver steering;     /* by the driver above */
     SnEnsemble *alone;     /* this simulation with no other */
     double *cage_weights;  /* cage vertices, as painted at rest */
+    SnCagedBody body;      /* cage and embedding; its areas, our own, only where weights are animated */
     /* Only where weights are animated: */
-    SnCagedBody body;           /* its areas are our own */
     double *areas;         /* surface vertices */
     double *cage_follow;   /* cage vertices; null where the surface decides everywhere */
     double *weights_begin, *weights_end; /* cage vertices */
-    unsigned char *held_begin, *held_end; /* cage vertices: what follows exactly at the ends of the interval */
+    unsigned char *held_begin, *held_end; /* cage vertices: what follows exactly at the ends of the interval, ... */
+    unsigned char *held;   /* ... and at the end of the substep in hand */
     double *pose;          /* cage vertices x 3 */
     double *pose_velocity; /* cage vertices x 3 */
+    double *shift;         /* cage vertices x 3: of what has no inertia */
     unsigned char *tangled; /* cage vertices */
     double *around;        /* cage vertices x 4: sums over their neighbours */
     double *row_targets, *row_work; /* values of the averages */
@@ -92,6 +94,7 @@ static void set_forces(SnEnrich *enrich)
     double drag = (2.0 - INNER) * ratio * omega;
     world->damping[0] = INNER * ratio / omega;
     enrich->drive_damping = DRIVE_DAMPED * world->damping[0];
+    drag *= settings->free_body ? 0.0 : 1.0; /* it would brake the flight, not the swing */
     if (settings->young > 0.0) {
         drag = settings->damping_mass;
         world->damping[0] = settings->damping_stiffness;
@@ -241,11 +244,12 @@ static SnStatus prepare_animated(SnContext *context, SnEnrich *enrich, const SnC
     SnStatus status = SN_OK;
     const SnTetMesh *cage = body->cage;
     SN_TRY_NEW(context, enrich->areas, body->embedding->vertex_count, double);
-    enrich->body = (SnCagedBody){.cage = cage, .embedding = body->embedding, .areas = enrich->areas};
+    enrich->body.areas = enrich->areas;
     SN_TRY_NEW(context, enrich->weights_begin, cage->vertex_count, double);
     SN_TRY_NEW(context, enrich->weights_end, cage->vertex_count, double);
     SN_TRY_NEW(context, enrich->held_begin, cage->vertex_count, unsigned char);
     SN_TRY_NEW(context, enrich->held_end, cage->vertex_count, unsigned char);
+    SN_TRY_NEW(context, enrich->held, cage->vertex_count, unsigned char);
     SN_TRY_NEW(context, enrich->pose, 3 * cage->vertex_count, double);
     memcpy(enrich->areas, body->areas, body->embedding->vertex_count * sizeof *enrich->areas);
     memcpy(enrich->weights_begin, enrich->cage_weights, cage->vertex_count * sizeof *enrich->cage_weights);
@@ -265,22 +269,25 @@ SnStatus sn_enrich_create(SnContext *context, const SnCagedBody *body, const SnE
     SnStatus status = SN_OK;
     SnEnrich *enrich = NULL;
     const SnTetMesh *cage = body->cage;
-    double *mass = NULL, *young = NULL, *share = NULL;
+    double *mass = NULL, *young = NULL, *share = NULL, *calm = NULL;
     unsigned char *followed = NULL;
     *out = NULL;
     SN_TRY_NEW(context, enrich, 1, SnEnrich);
     enrich->settings = *settings;
+    enrich->body = (SnCagedBody){.cage = cage, .embedding = body->embedding};
     SN_TRY_NEW(context, enrich->cage_weights, cage->vertex_count, double);
     SN_TRY_NEW(context, enrich->pose_velocity, 3 * cage->vertex_count, double);
+    SN_TRY_NEW(context, enrich->shift, 3 * cage->vertex_count, double);
     SN_TRY_NEW(context, enrich->tangled, cage->vertex_count, unsigned char);
     SN_TRY_NEW(context, enrich->around, 4 * cage->vertex_count, double);
     SN_TRY_NEW(context, mass, cage->vertex_count, double);
     SN_TRY_NEW(context, young, cage->tet_count, double);
     SN_TRY_NEW(context, share, cage->tet_count, double);
+    SN_TRY_NEW(context, calm, cage->tet_count, double);
     SN_TRY_NEW(context, followed, cage->vertex_count, unsigned char);
     sn_context_stage(context, "Spreading the weights", 1);
     SN_TRY(sn_flesh_weights(context, body, paint, enrich->cage_weights, followed));
-    SN_TRY(sn_flesh_material(context, body, paint, settings, enrich->cage_weights, followed, young, mass, share,
+    SN_TRY(sn_flesh_material(context, body, paint, settings, enrich->cage_weights, followed, young, mass, share, calm,
                              &enrich->summary.frequency, &enrich->summary.regions));
     for (size_t v = 0; v < cage->vertex_count; v++) {
         enrich->summary.followed_vertices += followed[v];
@@ -296,11 +303,14 @@ SnStatus sn_enrich_create(SnContext *context, const SnCagedBody *body, const SnE
     SN_TRY_NEW(context, enrich->most, cage->vertex_count, double);
     SN_TRY(sn_keep_pose_init(context, enrich->world.elements, cage->vertex_count, settings->keep_pose, &enrich->keep_pose));
     SN_TRY(sn_flesh_regions(context, body, paint, settings, &enrich->world, &enrich->keep_pose));
+    for (size_t e = 0; e < enrich->world.tet_count; e++) {
+        enrich->world.damping_scale[0][e] *= calm[enrich->world.source_tets[e]];
+    }
     set_forces(enrich);
     if (paint->averages != NULL) {
         SN_TRY(set_averages(context, enrich, cage, paint->averages, young));
     }
-    if (settings->young == 0.0 && enrich->world.constraints.size == 0) { /* averages limit what they leave by themselves */
+    if (settings->young == 0.0 && !settings->free_body && enrich->world.constraints.size == 0) { /* averages limit what they leave by themselves */
         SN_TRY(sn_limit_find(context, &enrich->world, cage, enrich->drive, enrich->cage_weights, settings->size, enrich->most));
         enrich->driver.most = enrich->most;
     }
@@ -323,6 +333,7 @@ cleanup:
     sn_release(mass);
     sn_release(young);
     sn_release(share);
+    sn_release(calm);
     sn_release(followed);
     if (status != SN_OK) {
         sn_enrich_destroy(enrich);
@@ -339,13 +350,14 @@ void sn_enrich_destroy(SnEnrich *enrich)
     sn_keep_pose_clear(&enrich->keep_pose);
     sn_world_clear(&enrich->world);
     double *arrays[] = {enrich->cage_weights, enrich->areas, enrich->cage_follow, enrich->weights_begin, enrich->weights_end,
-                        enrich->pose,         enrich->pose_velocity, enrich->around, enrich->row_targets,
+                        enrich->pose,         enrich->pose_velocity, enrich->shift, enrich->around, enrich->row_targets,
                         enrich->row_work, enrich->drive, enrich->drive_drag, enrich->push, enrich->most};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
         sn_release(arrays[k]);
     }
     sn_release(enrich->held_begin);
     sn_release(enrich->held_end);
+    sn_release(enrich->held);
     sn_release(enrich->tangled);
     sn_release(enrich);
 }
@@ -391,12 +403,13 @@ cleanup:
     return status;
 }
 
-/* Animated weights at a fraction of the interval. */
+/* Animated weights at a fraction of the interval, and who follows exactly in the substep that ends there. */
 static void set_drive(void *self, double fraction)
 {
     SnEnrich *enrich = self;
     for (size_t v = 0; v < enrich->world.vertex_count; v++) {
         drive_vertex(enrich, v, enrich->weights_begin[v] + fraction * (enrich->weights_end[v] - enrich->weights_begin[v]));
+        enrich->held[v] = enrich->held_end[v] && (enrich->held_begin[v] || fraction == 1.0);
     }
 }
 
@@ -404,9 +417,9 @@ static void set_drive(void *self, double fraction)
 static void hold(void *self, double fraction, SnState *state)
 {
     SnEnrich *enrich = self;
-    sn_input_curve_evaluate(enrich->driver.curve, fraction, enrich->pose, enrich->pose_velocity);
+    sn_input_curve_follow(enrich->driver.curve, fraction, enrich->pose, enrich->pose_velocity, enrich->shift);
     for (size_t k = 0; k < 3 * enrich->world.vertex_count; k++) {
-        if (enrich->held_end[k / 3] && (enrich->held_begin[k / 3] || fraction == 1.0)) {
+        if (enrich->held[k / 3]) {
             state->positions[k] = enrich->pose[k];
             state->velocities[k] = enrich->pose_velocity[k];
         }
@@ -491,7 +504,7 @@ SnStatus sn_enrich_settle(SnContext *context, SnEnrich *enrich, const double *po
 {
     SnStatus status = SN_OK;
     size_t count = 3 * enrich->world.vertex_count;
-    SnInputCurve curve = {enrich->world.vertex_count, NULL, pose, pose, NULL, enrich->settings.interval};
+    SnInputCurve curve = {enrich->world.vertex_count, NULL, pose, pose, NULL, enrich->settings.interval, NULL};
     double tolerance = SETTLE_TOLERANCE * enrich->settings.tolerance * enrich->settings.size;
     SnStaticsSettings settings = {.max_rounds = SETTLE_ROUNDS, .step_tolerance = tolerance};
     SnState still = {.positions = positions};
@@ -528,6 +541,9 @@ SnMember sn_enrich_member(SnEnrich *enrich)
         .self = enrich,
         .begin_substep = settings->animated ? set_drive : NULL,
         .end_substep = settings->animated ? hold : NULL,
+        .cage = enrich->body.cage,
+        .embedding = enrich->body.embedding,
+        .held = enrich->held,
     };
 }
 
@@ -544,7 +560,7 @@ void sn_enrich_lead(SnEnrich *enrich, const SnInputCurve *curve)
 size_t sn_enrich_finish(SnEnrich *enrich, SnState *state)
 {
     const SnInputCurve *curve = enrich->driver.curve;
-    sn_input_curve_evaluate(curve, 1.0, NULL, enrich->pose_velocity);
+    sn_input_curve_follow(curve, 1.0, NULL, enrich->pose_velocity, enrich->shift);
     size_t repaired = mend(enrich, curve->end, enrich->pose_velocity, state);
     if (repaired > 0) {
         impose_rows(enrich, curve->end, state->positions);

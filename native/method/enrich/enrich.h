@@ -17,6 +17,7 @@ typedef struct SnEnrichSettings {
     double density;           /* kg/m³ */
     double damping_mass;      /* Rayleigh alpha, 1/s; used with young > 0 */
     double damping_stiffness; /* Rayleigh beta, s; used with young > 0 */
+    int free_body;            /* nothing holds it: it flies without drag, and nothing limits how far */
     double keep_pose;         /* 0..1 */
     double balance;           /* zeta > 0: weights are taken to this power */
     double transition;        /* metres over which flesh is firmer beside what follows exactly; 0: as painted */

@@ -14,6 +14,10 @@
    (1/s², times the body's size) may strain it so much. */
 #define TYPICAL_PUSH 5.0
 #define MOST_STRAIN 0.1
+/* Flesh that is made firmer for that answers a push within a frame, which pops: it is calmed by this power of how much firmer it is, so
+   that its answer takes about as long as a swing begins. */
+#define CALMED 0.6
+#define MOST_CALMED 10.0 /* times as firm: above, the answer is too small to be seen */
 #define BONE 1000.0     /* times as stiff as the flesh around it */
 /* What is thinner than its cells bends too stiffly, for a tet has one strain only: by 1 + LOCKING (cell / thickness)², as measured on
    sheets and rods of the lattice. */
@@ -67,7 +71,7 @@ static void find_shares(const SnCagedBody *body, double *share)
 
 /* Young's modulus of every tet, and the frequency that driving and substeps are measured by. */
 static SnStatus choose_modulus(SnContext *context, const SnTetMesh *cage, const SnEnrichSettings *settings, const double *weights,
-                               const unsigned char *followed, const double *mass, const double *share, double *young,
+                               const unsigned char *followed, const double *mass, const double *share, double *young, double *calm,
                                double *frequency, int *regions)
 {
     SnStatus status = SN_OK;
@@ -93,8 +97,9 @@ static SnStatus choose_modulus(SnContext *context, const SnTetMesh *cage, const 
     SN_TRY(sn_calibration_run(context, cage, settings->poisson, settings->density, firmness, mass, weights, drive, followed, young,
                               strain, &main_frequency, regions));
     for (size_t e = 0; e < cage->tet_count; e++) {
-        double wanted = fmax(omega * omega / young[e], push * strain[e] / MOST_STRAIN);
-        young[e] = firmness[e] * (settings->young > 0.0 ? settings->young : wanted);
+        double wanted = omega * omega / young[e], firmer = fmax(1.0, push * strain[e] / MOST_STRAIN / wanted);
+        young[e] = firmness[e] * (settings->young > 0.0 ? settings->young : firmer * wanted);
+        calm[e] = settings->young > 0.0 ? 1.0 : pow(fmin(firmer, MOST_CALMED), CALMED);
     }
     *frequency = settings->young > 0.0 ? sqrt(settings->young * main_frequency) / (2.0 * PI) : settings->jiggle;
 cleanup:
@@ -160,12 +165,12 @@ cleanup:
 
 SnStatus sn_flesh_material(SnContext *context, const SnCagedBody *body, const SnEnrichPaint *paint, const SnEnrichSettings *settings,
                            const double *weights, const unsigned char *followed, double *young, double *mass, double *share,
-                           double *frequency, int *regions)
+                           double *calm, double *frequency, int *regions)
 {
     SnStatus status = SN_OK;
     find_shares(body, share);
     sn_world_lumped_mass(body->cage, settings->density, body->fill, mass);
-    SN_TRY(choose_modulus(context, body->cage, settings, weights, followed, mass, share, young, frequency, regions));
+    SN_TRY(choose_modulus(context, body->cage, settings, weights, followed, mass, share, young, calm, frequency, regions));
     SN_TRY(scale_material(context, body, paint, settings, young, mass));
 cleanup:
     return status;

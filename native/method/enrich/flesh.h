@@ -14,11 +14,11 @@ SnStatus sn_flesh_weights(SnContext *context, const SnCagedBody *body, const SnE
 double sn_flesh_drive_ratio(double weight, double balance);
 
 /* Young's modulus (tets; of a partly filled one what its whole volume is to have), mass (cage vertices), how much of the flesh's
-   own modulus a tet has (`share`, tets), and the frequency (Hz) that driving and substeps are measured by. `weights` and `followed` are those
-   of sn_flesh_weights. */
+   own modulus a tet has (`share`, tets), how many times as much it is damped as flesh that swings with Jiggle (`calm`, tets), and the
+   frequency (Hz) that driving and substeps are measured by. `weights` and `followed` are those of sn_flesh_weights. */
 SnStatus sn_flesh_material(SnContext *context, const SnCagedBody *body, const SnEnrichPaint *paint, const SnEnrichSettings *settings,
                            const double *weights, const unsigned char *followed, double *young, double *mass, double *share,
-                           double *frequency, int *regions);
+                           double *calm, double *frequency, int *regions);
 
 /* Painted damping and Keep Pose: the scales of both, and of the drag in its place. */
 SnStatus sn_flesh_regions(SnContext *context, const SnCagedBody *body, const SnEnrichPaint *paint, const SnEnrichSettings *settings,

@@ -1,0 +1,201 @@
+#include "method/edit/anchors.h"
+
+#include "base/memory.h"
+#include "math/vector.h"
+
+#include <string.h>
+
+#define BLOCKS 4         /* of shapes a handle */
+#define CONTACT_BLOCKS 1 /* ... that acts in one direction */
+
+static void anchor_clear(SnEditAnchor *anchor)
+{
+    sn_release(anchor->patch_lever);
+    sn_release(anchor->point_lever);
+    sn_edit_chain_clear(&anchor->chain);
+    *anchor = (SnEditAnchor){0};
+}
+
+void sn_edit_anchors_clear(SnEditAnchors *anchors)
+{
+    for (size_t k = 0; k < anchors->count; k++) {
+        anchor_clear(anchors->all + k);
+    }
+    sn_release(anchors->all);
+    sn_release(anchors->order);
+    sn_release(anchors->p);
+    sn_release(anchors->rows);
+    sn_edit_basis_clear(&anchors->basis);
+    sn_edit_pose_clear(&anchors->pose);
+    *anchors = (SnEditAnchors){0};
+}
+
+SnStatus sn_edit_anchors_init(SnContext *context, SnEditBody *body, SnEditAnchors *anchors)
+{
+    SnStatus status = SN_OK;
+    *anchors = (SnEditAnchors){.body = body};
+    SN_TRY(sn_edit_pose_init(context, body, &anchors->pose));
+    sn_edit_basis_init(body, &anchors->basis);
+    SN_TRY_NEW(context, anchors->p, 3 * body->cage->vertex_count, double);
+    SN_TRY_NEW(context, anchors->rows, 3 * anchors->basis.width, double);
+cleanup:
+    if (status != SN_OK) {
+        sn_edit_anchors_clear(anchors);
+    }
+    return status;
+}
+
+/* FNV-1a over words. */
+static uint64_t hash(uint64_t key, size_t count, const double *values)
+{
+    for (size_t k = 0; k < count; k++) {
+        uint64_t word;
+        memcpy(&word, values + k, sizeof word);
+        key = (key ^ word) * 1099511628211u;
+        key ^= key >> 29;
+    }
+    return key;
+}
+
+size_t sn_edit_handle_rows(const SnEditHandle *handle)
+{
+    return sn_vector_dot(3, handle->direction, handle->direction) > 0.0 ? 1 : 3;
+}
+
+/* Of three rows those along the direction of a handle. */
+static void choose_rows(const SnEditHandle *handle, size_t width, double *rows)
+{
+    if (sn_edit_handle_rows(handle) == 1) {
+        for (size_t k = 0; k < width; k++) {
+            rows[k] = handle->direction[0] * rows[k] + handle->direction[1] * rows[width + k] + handle->direction[2] * rows[2 * width + k];
+        }
+    }
+}
+
+void sn_edit_anchors_rows(SnEditAnchors *anchors, const SnEditHandle *handle, const SnEditAnchor *anchor, const double *p)
+{
+    sn_edit_pose_set(&anchors->pose, handle->shown);
+    sn_edit_pose_rows(&anchors->pose, p, anchor->patch_lever, anchors->rows);
+    choose_rows(handle, anchors->basis.width, anchors->rows);
+}
+
+static SnStatus make_anchor(SnContext *context, SnEditAnchors *anchors, const SnEditHandle *handle, SnEditAnchor *anchor)
+{
+    SnStatus status = SN_OK;
+    size_t tets = anchors->body->world.tet_count, directions = sn_edit_handle_rows(handle);
+    SN_TRY_NEW(context, anchor->patch_lever, 4 * tets, double);
+    SN_TRY_NEW(context, anchor->point_lever, 4 * tets, double);
+    SN_TRY(sn_edit_body_lever(context, anchors->body, handle->patch, anchor->patch_lever));
+    SN_TRY(sn_edit_body_lever(context, anchors->body, handle->point, anchor->point_lever));
+    memset(anchors->p, 0, 3 * anchors->body->cage->vertex_count * sizeof *anchors->p);
+    sn_edit_anchors_rows(anchors, handle, anchor, anchors->p);
+    SN_TRY(sn_edit_chain_init(context, anchors->body, directions, anchors->rows, directions == 1 ? CONTACT_BLOCKS : BLOCKS, &anchor->chain));
+    if (anchor->chain.count == 0) {
+        status = sn_context_fail(context, SN_BAD_INPUT, "A handle is on a part that follows the animation exactly: free it, or pull elsewhere.");
+    }
+cleanup:
+    return status;
+}
+
+/* The anchor of a handle: the one that is there, or a new one. */
+static SnStatus find_anchor(SnContext *context, SnEditAnchors *anchors, const SnEditHandle *handle, SnEditAnchor **out)
+{
+    size_t vertices = anchors->body->cage->vertex_count;
+    uint64_t key = hash(hash(hash(14695981039346656037u, 3 * vertices, handle->shown), vertices, handle->patch), vertices, handle->point);
+    key = hash(key, 3, handle->direction);
+    *out = NULL;
+    for (size_t k = 0; k < anchors->count; k++) {
+        if (anchors->all[k].key == key) {
+            *out = anchors->all + k;
+            (*out)->is_used = 1;
+            return SN_OK;
+        }
+    }
+    if (anchors->count == anchors->room) {
+        size_t room = 2 * anchors->room + 8;
+        SnEditAnchor *larger = sn_reallocate(context, anchors->all, room, sizeof *larger);
+        if (larger == NULL) {
+            return SN_OUT_OF_MEMORY;
+        }
+        anchors->all = larger;
+        anchors->room = room;
+    }
+    SnEditAnchor made = {.key = key, .is_used = 1};
+    SnStatus status = make_anchor(context, anchors, handle, &made);
+    if (status != SN_OK) {
+        anchor_clear(&made);
+        return status;
+    }
+    anchors->all[anchors->count] = made;
+    *out = anchors->all + anchors->count++;
+    return SN_OK;
+}
+
+/* Anchors that no handle of now needs go. */
+static void drop_unused(SnEditAnchors *anchors)
+{
+    size_t kept = 0;
+    for (size_t k = 0; k < anchors->count; k++) {
+        if (anchors->all[k].is_used) {
+            anchors->all[k].is_used = 0;
+            anchors->all[kept++] = anchors->all[k];
+        } else {
+            anchor_clear(anchors->all + k);
+        }
+    }
+    anchors->count = kept;
+}
+
+static const SnEditAnchor *anchor_of(const SnEditAnchors *anchors, uint64_t key)
+{
+    for (size_t k = 0; k < anchors->count; k++) {
+        if (anchors->all[k].key == key) {
+            return anchors->all + k;
+        }
+    }
+    return NULL;
+}
+
+const SnEditAnchor *sn_edit_anchors_find(const SnEditAnchors *anchors, size_t h)
+{
+    return anchor_of(anchors, anchors->order[h]);
+}
+
+/* What the basis has of the first handles in the same order stays: the bits are those of a new one. */
+SnStatus sn_edit_anchors_take(SnContext *context, SnEditAnchors *anchors, size_t count, const SnEditHandle *handles, int *is_same)
+{
+    SnStatus status = SN_OK;
+    uint64_t *order = NULL;
+    size_t same = 0;
+    SN_TRY_NEW(context, order, count, uint64_t);
+    sn_context_stage(context, "Finding shapes", (long)count);
+    for (size_t h = 0; h < count; h++) {
+        SnEditAnchor *anchor;
+        SN_TRY(sn_context_advance(context, (long)h));
+        SN_TRY(find_anchor(context, anchors, handles + h, &anchor));
+        order[h] = anchor->key;
+    }
+    drop_unused(anchors);
+    while (same < count && same < anchors->order_count && order[same] == anchors->order[same]) {
+        same++;
+    }
+    *is_same = same == count && same == anchors->order_count;
+    if (!*is_same) {
+        if (same < anchors->order_count || anchors->order_count == 0) {
+            sn_edit_basis_empty(&anchors->basis);
+            same = 0;
+        }
+        anchors->order_count = 0;
+        for (size_t h = same; h < count; h++) {
+            SN_TRY(sn_edit_basis_add(context, &anchors->basis, &anchor_of(anchors, order[h])->chain));
+        }
+        SN_TRY(sn_edit_basis_find_modes(context, &anchors->basis));
+        sn_release(anchors->order);
+        anchors->order = order;
+        anchors->order_count = count;
+        order = NULL;
+    }
+cleanup:
+    sn_release(order);
+    return status;
+}

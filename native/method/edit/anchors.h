@@ -1,0 +1,43 @@
+/* What is kept of handles while they are on the same shapes: how places answer, and the shapes that edits are made of. */
+#ifndef SN_METHOD_EDIT_ANCHORS_H
+#define SN_METHOD_EDIT_ANCHORS_H
+
+#include "method/edit/basis.h"
+#include "method/edit/edit.h"
+#include "method/edit/pose.h"
+
+typedef struct SnEditAnchor {
+    uint64_t key;                      /* of all that it depends on */
+    double *patch_lever, *point_lever; /* the world's tets x 4; owned */
+    SnEditChain chain;
+    int is_used;
+} SnEditAnchor;
+
+typedef struct SnEditAnchors {
+    SnEditBody *body;
+    SnEditPose pose;
+    SnEditBasis basis;
+    SnEditAnchor *all;
+    size_t count, room;
+    uint64_t *order;    /* keys of the handles that the basis is of */
+    size_t order_count;
+    double *p;          /* cage vertices x 3, scratch ... */
+    double *rows;       /* ... and 3 x width */
+} SnEditAnchors;
+
+SnStatus sn_edit_anchors_init(SnContext *context, SnEditBody *body, SnEditAnchors *anchors);
+void sn_edit_anchors_clear(SnEditAnchors *anchors);
+
+/* Anchors and shapes of these handles, in their order; others go. `is_same`: they were those of the last call. */
+SnStatus sn_edit_anchors_take(SnContext *context, SnEditAnchors *anchors, size_t count, const SnEditHandle *handles, int *is_same);
+
+/* That of handle h of the last call. */
+const SnEditAnchor *sn_edit_anchors_find(const SnEditAnchors *anchors, size_t h);
+
+/* The rows of a handle at the edit p, into anchors->rows. */
+void sn_edit_anchors_rows(SnEditAnchors *anchors, const SnEditHandle *handle, const SnEditAnchor *anchor, const double *p);
+
+/* 3, or 1 where a handle has a direction. */
+size_t sn_edit_handle_rows(const SnEditHandle *handle);
+
+#endif

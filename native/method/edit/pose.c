@@ -1,0 +1,386 @@
+#include "method/edit/pose.h"
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "math/mat3.h"
+
+#include <math.h>
+#include <string.h>
+
+#define CHUNK ((size_t)256)
+#define FLAT 0.02 /* of its rest volume: below it a tet's rotation says nothing */
+
+void sn_edit_pose_clear(SnEditPose *pose)
+{
+    sn_release(pose->shown);
+    sn_release(pose->gradients);
+    sn_release(pose->rotations);
+    sn_release(pose->scratch);
+    sn_release(pose->corners);
+    sn_release(pose->partial);
+    sn_release(pose->queue);
+    memset(pose, 0, sizeof *pose);
+}
+
+SnStatus sn_edit_pose_init(SnContext *context, SnEditBody *body, SnEditPose *pose)
+{
+    SnStatus status = SN_OK;
+    size_t tets = body->world.tet_count, all = body->cage->tet_count;
+    *pose = (SnEditPose){.body = body};
+    SN_TRY_NEW(context, pose->shown, 3 * body->cage->vertex_count, double);
+    SN_TRY_NEW(context, pose->gradients, 9 * tets, double);
+    SN_TRY_NEW(context, pose->rotations, 9 * tets, double);
+    SN_TRY_NEW(context, pose->scratch, 9 * all, double);
+    SN_TRY_NEW(context, pose->corners, 36 * tets, double);
+    SN_TRY_NEW(context, pose->partial, 3 * sn_parallel_chunk_count(tets, CHUNK), double);
+    SN_TRY_NEW(context, pose->queue, tets, int32_t);
+cleanup:
+    if (status != SN_OK) {
+        sn_edit_pose_clear(pose);
+    }
+    return status;
+}
+
+/* From components one after the other to matrices one after the other. */
+static void transpose(size_t count, const double *from, double *to)
+{
+    for (size_t e = 0; e < count; e++) {
+        for (size_t k = 0; k < 9; k++) {
+            to[9 * e + k] = from[k * count + e];
+        }
+    }
+}
+
+/* Sound rotations spread over faces into tets that have none; a part without any keeps its own. */
+static void mend_rotations(SnEditPose *pose)
+{
+    const SnEditBody *body = pose->body;
+    size_t count = body->world.tet_count, found = 0;
+    double *sound = pose->corners; /* free until rows are asked for */
+    for (size_t e = 0; e < count; e++) {
+        sound[e] = sn_mat3_determinant(pose->gradients + 9 * e) > FLAT;
+        if (sound[e] != 0.0) {
+            pose->queue[found++] = (int32_t)e;
+        }
+    }
+    for (size_t next = 0; found < count && next < found; next++) {
+        size_t e = (size_t)pose->queue[next];
+        for (size_t i = 0; i < 4; i++) {
+            int32_t beside = body->neighbours[4 * e + i];
+            if (beside >= 0 && sound[beside] == 0.0) {
+                sound[beside] = 1.0;
+                memcpy(pose->rotations + 9 * (size_t)beside, pose->rotations + 9 * e, 9 * sizeof *pose->rotations);
+                pose->queue[found++] = beside;
+            }
+        }
+    }
+}
+
+void sn_edit_pose_set(SnEditPose *pose, const double *shown)
+{
+    const SnTetElements *elements = pose->body->world.elements;
+    size_t bytes = 3 * pose->body->cage->vertex_count * sizeof *shown;
+    if (pose->is_set && memcmp(pose->shown, shown, bytes) == 0) {
+        return;
+    }
+    memcpy(pose->shown, shown, bytes);
+    sn_tet_elements_gradients(elements, elements->inverse_rest, shown, pose->scratch);
+    transpose(elements->count, pose->scratch, pose->gradients);
+    sn_tet_elements_rotations(elements, elements->inverse_rest, shown, pose->scratch);
+    transpose(elements->count, pose->scratch, pose->rotations);
+    mend_rotations(pose);
+    pose->is_set = 1;
+}
+
+/* What the edit of one tet is: its turn, strain and rotation. */
+typedef struct TetEdit {
+    double turn[3];        /* ω */
+    double strain[9];      /* ε */
+    double stretch[9];     /* E(ε) */
+    double rotation[9];    /* exp(ω) */
+    double sides[2];       /* (1 - cos θ) / θ² and (θ - sin θ) / θ³ of its angle θ */
+    int is_zero;
+} TetEdit;
+
+static void load_rest(const SnTetElements *elements, size_t tet, double rest[9])
+{
+    for (size_t k = 0; k < 9; k++) {
+        rest[k] = elements->inverse_rest[k * elements->count + tet];
+    }
+}
+
+/* exp(ω) = I + a [ω] + b [ω]², a = sin θ / θ. */
+static void rotate(const double w[3], double m[9], double sides[2])
+{
+    double square = sn_dot3(w, w), angle = sqrt(square), a, b, c;
+    if (square < 1e-4) {
+        a = 1.0 - square / 6.0 * (1.0 - square / 20.0);
+        b = 0.5 - square / 24.0 * (1.0 - square / 30.0);
+        c = 1.0 / 6.0 - square / 120.0 * (1.0 - square / 42.0);
+    } else {
+        a = sin(angle) / angle;
+        b = (1.0 - cos(angle)) / square;
+        c = (1.0 - a) / square;
+    }
+    double diagonal = 1.0 - b * square;
+    m[0] = diagonal + b * w[0] * w[0], m[1] = b * w[0] * w[1] - a * w[2], m[2] = b * w[0] * w[2] + a * w[1];
+    m[3] = b * w[0] * w[1] + a * w[2], m[4] = diagonal + b * w[1] * w[1], m[5] = b * w[1] * w[2] - a * w[0];
+    m[6] = b * w[0] * w[2] - a * w[1], m[7] = b * w[1] * w[2] + a * w[0], m[8] = diagonal + b * w[2] * w[2];
+    sides[0] = b;
+    sides[1] = c;
+}
+
+static void find_edit(const SnWorld *world, size_t tet, const double *p, TetEdit *edit)
+{
+    double edges[9], rest[9], h[9], square[9];
+    int any = 0;
+    sn_mat3_edges(p, world->tets + 4 * tet, edges);
+    for (int k = 0; k < 9; k++) {
+        any |= edges[k] != 0.0;
+    }
+    edit->is_zero = !any;
+    load_rest(world->elements, tet, rest);
+    sn_mat3_multiply(edges, rest, h);
+    edit->turn[0] = 0.5 * (h[7] - h[5]);
+    edit->turn[1] = 0.5 * (h[2] - h[6]);
+    edit->turn[2] = 0.5 * (h[3] - h[1]);
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++) {
+            edit->strain[3 * i + j] = 0.5 * (h[3 * i + j] + h[3 * j + i]);
+        }
+    }
+    sn_mat3_multiply(edit->strain, edit->strain, square);
+    for (int k = 0; k < 9; k++) {
+        edit->stretch[k] = (k % 4 == 0 ? 1.0 : 0.0) + edit->strain[k] + 0.5 * square[k];
+    }
+    rotate(edit->turn, edit->rotation, edit->sides);
+}
+
+/* R̄ (exp(ω) E - I) R̄ᵀ F̄ */
+static void find_missing(const SnEditPose *pose, size_t tet, const TetEdit *edit, double missing[9])
+{
+    const double *turned = pose->rotations + 9 * tet;
+    double change[9], left[9], back[9], middle[9];
+    if (edit->is_zero) {
+        memset(missing, 0, 9 * sizeof *missing);
+        return;
+    }
+    sn_mat3_multiply(edit->rotation, edit->stretch, change);
+    change[0] -= 1.0, change[4] -= 1.0, change[8] -= 1.0;
+    sn_mat3_multiply(turned, change, left);
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++) {
+            back[3 * i + j] = turned[3 * j + i];
+        }
+    }
+    sn_mat3_multiply(left, back, middle);
+    sn_mat3_multiply(middle, pose->gradients + 9 * tet, missing);
+}
+
+static void multiply_vector(const double m[9], const double v[3], double out[3])
+{
+    for (int i = 0; i < 3; i++) {
+        out[i] = sn_dot3(m + 3 * i, v);
+    }
+}
+
+/* R̄ times the mean edit of a tet. */
+static void find_shift(const SnEditPose *pose, size_t tet, const double *p, double shift[3])
+{
+    const int32_t *corners = pose->body->world.tets + 4 * tet;
+    double mean[3];
+    for (size_t a = 0; a < 3; a++) {
+        mean[a] = 0.25 * (p[3 * corners[0] + (int)a] + p[3 * corners[1] + (int)a] + p[3 * corners[2] + (int)a] + p[3 * corners[3] + (int)a]);
+    }
+    multiply_vector(pose->rotations + 9 * tet, mean, shift);
+}
+
+typedef struct PoseJob {
+    SnEditPose *pose;
+    const double *p, *lever;
+    double *rows;
+} PoseJob;
+
+static void measure_tets(void *data, size_t chunk, size_t begin, size_t end)
+{
+    const PoseJob *job = data;
+    double sum[3] = {0};
+    for (size_t e = begin; e < end; e++) {
+        TetEdit edit;
+        double missing[9], moved[3], shift[3];
+        const double *lever = job->lever + 4 * e;
+        find_edit(&job->pose->body->world, e, job->p, &edit);
+        find_missing(job->pose, e, &edit, missing);
+        multiply_vector(missing, lever, moved);
+        find_shift(job->pose, e, job->p, shift);
+        for (int a = 0; a < 3; a++) {
+            sum[a] += moved[a] + lever[3] * shift[a];
+        }
+    }
+    memcpy(job->pose->partial + 3 * chunk, sum, sizeof sum);
+}
+
+void sn_edit_pose_measure(SnEditPose *pose, const double *p, const double *lever, double offset[3])
+{
+    PoseJob job = {pose, p, lever, NULL};
+    size_t count = pose->body->world.tet_count;
+    sn_parallel_for(count, CHUNK, measure_tets, &job);
+    memset(offset, 0, 3 * sizeof *offset);
+    for (size_t c = 0; c < sn_parallel_chunk_count(count, CHUNK); c++) {
+        for (size_t a = 0; a < 3; a++) {
+            offset[a] += pose->partial[3 * c + a];
+        }
+    }
+}
+
+/* derivative (3 x 9): of R̄ exp(ω) E(ε) b by ∇p, with b = R̄ᵀ F̄ times slopes. */
+static void differentiate(const SnEditPose *pose, size_t tet, const TetEdit *edit, const double slopes[3], double derivative[27])
+{
+    const double *turned = pose->rotations + 9 * tet, *w = edit->turn, *strain = edit->strain;
+    double moved[3], b[3], more[3], c[3], turn[9], jacobian[9];
+    multiply_vector(pose->gradients + 9 * tet, slopes, moved);
+    for (int i = 0; i < 3; i++) {
+        b[i] = turned[i] * moved[0] + turned[3 + i] * moved[1] + turned[6 + i] * moved[2];
+    }
+    multiply_vector(edit->stretch, b, c);
+    multiply_vector(strain, b, more);
+    for (int i = 0; i < 3; i++) {
+        more[i] = b[i] + 0.5 * more[i];
+    }
+    sn_mat3_multiply(turned, edit->rotation, turn);
+    /* right Jacobian: I - s0 [ω] + s1 [ω]² */
+    double square = sn_dot3(w, w), cross[9] = {0.0, -w[2], w[1], w[2], 0.0, -w[0], -w[1], w[0], 0.0};
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++) {
+            double unit = i == j ? 1.0 : 0.0;
+            jacobian[3 * i + j] = unit - edit->sides[0] * cross[3 * i + j] + edit->sides[1] * (w[i] * w[j] - square * unit);
+        }
+    }
+    for (int d = 0; d < 3; d++) {
+        const double *n = turn + 3 * d;
+        double around[3], by_turn[3], bent[3];
+        sn_cross3(c, n, around); /* n · (v × c) = v · (c × n) */
+        multiply_vector(strain, n, bent);
+        for (int j = 0; j < 3; j++) {
+            by_turn[j] = around[0] * jacobian[j] + around[1] * jacobian[3 + j] + around[2] * jacobian[6 + j];
+        }
+        double *out = derivative + 9 * d;
+        for (int i = 0; i < 3; i++) {
+            for (int j = 0; j < 3; j++) {
+                out[3 * i + j] = 0.5 * (n[i] * more[j] + n[j] * more[i]) + 0.25 * (bent[i] * b[j] + bent[j] * b[i]);
+            }
+        }
+        out[7] += 0.5 * by_turn[0], out[5] -= 0.5 * by_turn[0];
+        out[2] += 0.5 * by_turn[1], out[6] -= 0.5 * by_turn[1];
+        out[3] += 0.5 * by_turn[2], out[1] -= 0.5 * by_turn[2];
+    }
+}
+
+/* What each corner of a tet adds to the rows: 3 x 3 for each. */
+static void differentiate_tets(void *data, size_t chunk, size_t begin, size_t end)
+{
+    const PoseJob *job = data;
+    const SnWorld *world = &job->pose->body->world;
+    (void)chunk;
+    for (size_t e = begin; e < end; e++) {
+        TetEdit edit;
+        double derivative[27], rest[9], slopes[12];
+        const double *lever = job->lever + 4 * e, *turned = job->pose->rotations + 9 * e;
+        find_edit(world, e, job->p, &edit);
+        differentiate(job->pose, e, &edit, lever, derivative);
+        load_rest(world->elements, e, rest);
+        memcpy(slopes + 3, rest, sizeof rest);
+        for (int a = 0; a < 3; a++) {
+            slopes[a] = -rest[a] - rest[3 + a] - rest[6 + a];
+        }
+        for (size_t i = 0; i < 4; i++) {
+            double *out = job->pose->corners + 36 * e + 9 * i;
+            for (size_t d = 0; d < 3; d++) {
+                for (size_t a = 0; a < 3; a++) {
+                    out[3 * d + a] = sn_dot3(derivative + 9 * d + 3 * a, slopes + 3 * i) + 0.25 * lever[3] * turned[3 * d + a];
+                }
+            }
+        }
+    }
+}
+
+static void gather_rows(void *data, size_t chunk, size_t begin, size_t end)
+{
+    const PoseJob *job = data;
+    const SnAssembly *assembly = &job->pose->body->world.assembly;
+    size_t width = 3 * assembly->unknown_count;
+    (void)chunk;
+    for (size_t k = begin; k < end; k++) {
+        size_t v = (size_t)assembly->vertex[k];
+        double sum[9] = {0};
+        for (int32_t at = assembly->vertex_start[v]; at < assembly->vertex_start[v + 1]; at++) {
+            const double *corner = job->pose->corners + 9 * (size_t)assembly->vertex_source[at];
+            for (size_t i = 0; i < 9; i++) {
+                sum[i] += corner[i];
+            }
+        }
+        for (size_t d = 0; d < 3; d++) {
+            memcpy(job->rows + d * width + 3 * k, sum + 3 * d, 3 * sizeof *sum);
+        }
+    }
+}
+
+void sn_edit_pose_rows(SnEditPose *pose, const double *p, const double *lever, double *rows)
+{
+    PoseJob job = {pose, p, lever, rows};
+    sn_parallel_for(pose->body->world.tet_count, CHUNK, differentiate_tets, &job);
+    sn_parallel_for(pose->body->world.assembly.unknown_count, CHUNK, gather_rows, &job);
+}
+
+static void wish_tets(void *data, size_t chunk, size_t begin, size_t end)
+{
+    const PoseJob *job = data;
+    const SnWorld *world = &job->pose->body->world;
+    (void)chunk;
+    for (size_t e = begin; e < end; e++) {
+        TetEdit edit;
+        find_edit(world, e, job->p, &edit);
+        find_missing(job->pose, e, &edit, job->pose->scratch + 9 * (size_t)world->source_tets[e]);
+    }
+}
+
+/* Loose parts go with the mean of their edit. */
+static SnStatus shift_loose(SnContext *context, SnEditPose *pose, const double *p, double *result)
+{
+    SnStatus status = SN_OK;
+    const SnEditBody *body = pose->body;
+    size_t part_count;
+    const int32_t *parts = sn_warp_loose_parts(body->warp, &part_count);
+    double *shifts = NULL;
+    SN_TRY_NEW(context, shifts, 3 * part_count, double);
+    for (size_t e = 0; e < body->world.tet_count; e++) {
+        double shift[3];
+        if (body->loose[e] >= 0) {
+            find_shift(pose, e, p, shift);
+            for (size_t a = 0; a < 3; a++) {
+                shifts[3 * (size_t)body->loose[e] + a] += body->world.elements->volume[e] / body->loose_volume[body->loose[e]] * shift[a];
+            }
+        }
+    }
+    for (size_t k = 0; k < 3 * body->cage->vertex_count; k++) {
+        if (parts[k / 3] >= 0) {
+            result[k] += shifts[3 * (size_t)parts[k / 3] + k % 3];
+        }
+    }
+cleanup:
+    sn_release(shifts);
+    return status;
+}
+
+SnStatus sn_edit_pose_warp(SnContext *context, SnEditPose *pose, const double *p, double *result)
+{
+    SnStatus status = SN_OK;
+    PoseJob job = {pose, p, NULL, NULL};
+    memcpy(result, pose->shown, 3 * pose->body->cage->vertex_count * sizeof *result);
+    memset(pose->scratch, 0, 9 * pose->body->cage->tet_count * sizeof *pose->scratch);
+    sn_parallel_for(pose->body->world.tet_count, CHUNK, wish_tets, &job);
+    SN_TRY(sn_warp_correct(context, pose->body->warp, pose->scratch, result));
+    SN_TRY(shift_loose(context, pose, p, result));
+cleanup:
+    return status;
+}

@@ -1,0 +1,322 @@
+#include "method/tracks/tracks.h"
+
+#include "base/memory.h"
+#include "dynamics/statics.h"
+#include "dynamics/weights.h"
+#include "energy/hinges.h"
+#include "energy/triangles.h"
+
+#include <math.h>
+#include <string.h>
+
+#define PI 3.14159265358979323846
+#define MAX_SUBSTEPS 256
+#define SETTLE_ROUNDS 500
+#define SETTLE_TOLERANCE 0.1 /* of that of a step */
+
+struct SnTracks {
+    SnTracksSettings settings;
+    SnTracksSummary summary;
+    int32_t *triangles;   /* triangles x 3; owned, as all arrays */
+    SnTriangles membrane;
+    SnHinges hinges;
+    SnWorld world;
+    SnInputDriver input;
+    SnDriver follow;      /* by the input, ... */
+    SnDriver steering;    /* ... and then by the guide and the rest shape */
+    const SnInputCurve *targets;
+    double *push;         /* vertices x 3, m/s² */
+    double *drive, *drag; /* vertices, N/m and N s/m */
+    SnEnsemble *alone;
+    /* Only where the rest shape changes: */
+    double *shape_begin, *shape_end, *shape; /* vertices x 3 */
+    SnTriangles shaped;    /* the membrane of that shape, as far as it changes */
+    double *angles;        /* hinges */
+    double shaped_at;      /* the fraction that `shaped` is of; NAN: none */
+    int is_reshaped;
+    SnTriangleInput triangle_input;
+    SnHingeInput hinge_input;
+};
+
+SnTracksSettings sn_tracks_settings_default(void)
+{
+    return (SnTracksSettings){
+        .poisson = 0.3,
+        .drag = 1.0,
+        .damping = 2e-3,
+        .hold = 2.0,
+        .gravity = {0.0, 0.0, -9.81},
+        .interval = 1.0 / 24.0,
+        .size = 1.0,
+        .tolerance = 1e-5,
+        .scheme = SN_SCHEME_TR_BDF2,
+    };
+}
+
+/* The rest shape of the moment in the terms' inputs. */
+static SnStatus shape_terms(SnContext *context, SnTracks *tracks, double fraction)
+{
+    SnStatus status = SN_OK;
+    size_t count = 3 * tracks->world.vertex_count;
+    SnTriangles next = {0};
+    if (tracks->shaped_at == fraction) {
+        return SN_OK;
+    }
+    for (size_t k = 0; k < count; k++) {
+        tracks->shape[k] = tracks->shape_begin[k] + fraction * (tracks->shape_end[k] - tracks->shape_begin[k]);
+    }
+    SN_TRY(sn_triangles_init(context, tracks->membrane.count, tracks->triangles, tracks->shape, &next));
+    sn_triangles_clear(&tracks->shaped);
+    tracks->shaped = next;
+    sn_hinges_angles(&tracks->hinges, tracks->shape, tracks->angles);
+    tracks->triangle_input = (SnTriangleInput){.rest = tracks->shaped.inverse_rest, .area = tracks->shaped.area};
+    tracks->hinge_input = (SnHingeInput){.rest_angle = tracks->angles};
+    tracks->shaped_at = fraction;
+cleanup:
+    return status;
+}
+
+static SnStatus prepare(SnContext *context, void *self, const SnWorld *world, const SnBody *body, double fraction, SnStage *stage)
+{
+    SnStatus status = SN_OK;
+    SnTracks *tracks = self;
+    SN_TRY(tracks->follow.prepare(context, tracks->follow.self, world, body, fraction, stage));
+    if (tracks->targets != NULL && body->row_count > 0) {
+        size_t place = sn_rows_place(&world->constraints.rows, body->first_row);
+        sn_input_curve_evaluate(tracks->targets, fraction, stage->row_targets + place, stage->row_rates + place);
+    }
+    if (tracks->is_reshaped) {
+        SN_TRY(shape_terms(context, tracks, fraction));
+        stage->inputs[body->first_term] = &tracks->triangle_input;
+        stage->inputs[body->first_term + 1] = &tracks->hinge_input;
+    }
+cleanup:
+    return status;
+}
+
+/* Moduli, masses and yields from what is given at the vertices. */
+static void set_material(SnTracks *tracks, const SnShell *shell, double *mass)
+{
+    double poisson = tracks->settings.poisson, plate = 12.0 * (1.0 - poisson * poisson);
+    for (size_t t = 0; t < shell->triangle_count; t++) {
+        const int32_t *corner = tracks->triangles + 3 * t;
+        double stretch = 0.0, weight = 0.0;
+        for (size_t i = 0; i < 3; i++) {
+            stretch += shell->stretch[corner[i]] / 3.0;
+            weight += shell->weight[corner[i]] / 3.0;
+        }
+        sn_triangles_set_material(&tracks->membrane, t, stretch, poisson, 1.0);
+        for (size_t i = 0; i < 3; i++) {
+            mass[corner[i]] += weight * tracks->membrane.area[t] / 3.0;
+        }
+    }
+    for (size_t h = 0; h < tracks->hinges.count; h++) {
+        const int32_t *corner = tracks->hinges.vertices + 4 * h;
+        sn_hinges_set_material(&tracks->hinges, h, plate * 0.5 * (shell->bend[corner[0]] + shell->bend[corner[1]]), poisson, 1.0);
+        if (shell->yield != NULL) {
+            tracks->hinges.yield[h] = 0.5 * (shell->yield[corner[0]] + shell->yield[corner[1]]);
+        }
+    }
+}
+
+/* What draws partly followed vertices to the input, critically damped. */
+static void set_drive(SnTracks *tracks, const SnShell *shell)
+{
+    double omega = 2.0 * PI * tracks->settings.hold;
+    for (size_t v = 0; v < shell->vertex_count && shell->follow != NULL; v++) {
+        double weight = fmin(fmax(shell->follow[v], 0.0), 1.0);
+        if (!tracks->world.fixed[v] && weight > 0.0) {
+            double ratio = tan(0.5 * PI * weight);
+            tracks->drive[v] = tracks->world.mass[v] * omega * omega * ratio;
+            tracks->drag[v] = 2.0 * tracks->world.mass[v] * omega * sqrt(ratio);
+        }
+    }
+}
+
+static SnStatus build(SnContext *context, SnTracks *tracks, const SnShell *shell, SnRows *rows)
+{
+    SnStatus status = SN_OK;
+    const SnTracksSettings *settings = &tracks->settings;
+    size_t count = shell->vertex_count;
+    double *mass = NULL;
+    unsigned char *fixed = NULL;
+    SnTerm terms[2];
+    SN_TRY_NEW(context, mass, count, double);
+    SN_TRY_NEW(context, fixed, count, unsigned char);
+    SN_TRY_NEW(context, tracks->triangles, 3 * shell->triangle_count, int32_t);
+    memcpy(tracks->triangles, shell->triangles, 3 * shell->triangle_count * sizeof *shell->triangles);
+    SN_TRY(sn_triangles_init(context, shell->triangle_count, tracks->triangles, shell->rest, &tracks->membrane));
+    SN_TRY(sn_hinges_init(context, shell->triangle_count, tracks->triangles, shell->rest, &tracks->hinges));
+    set_material(tracks, shell, mass);
+    for (size_t v = 0; v < count; v++) {
+        fixed[v] = mass[v] <= 0.0 || (shell->follow != NULL && shell->follow[v] >= SN_WEIGHT_EXACT); /* loose ones go along */
+        tracks->summary.followed_vertices += fixed[v];
+        tracks->summary.mass += mass[v];
+    }
+    terms[0] = sn_triangles_term(&tracks->membrane);
+    terms[1] = sn_hinges_term(&tracks->hinges);
+    SnWorldDef def = sn_world_def_default();
+    def.vertex_count = count;
+    def.mass = mass;
+    def.fixed = fixed;
+    def.term_count = tracks->hinges.count > 0 ? 2 : 1;
+    def.terms = terms;
+    SN_TRY(sn_world_init(context, &def, &tracks->world));
+    sn_world_damp(&tracks->world, settings->drag, settings->damping);
+    tracks->summary.rows = rows->count;
+    if (rows->count > 0) {
+        SN_TRY(sn_world_constrain(context, rows, &tracks->world));
+    }
+    SN_TRY_NEW(context, tracks->push, 3 * count, double);
+    SN_TRY_NEW(context, tracks->drive, count, double);
+    SN_TRY_NEW(context, tracks->drag, count, double);
+    set_drive(tracks, shell);
+    tracks->summary.hinges = tracks->hinges.count;
+    tracks->summary.dependent_rows = tracks->world.constraints.factor.dependent_count;
+    int needed = (int)ceil(settings->interval * SN_TRACKS_RATE - 1e-9);
+    tracks->summary.substeps = settings->substeps > 0 ? settings->substeps : needed < 1 ? 1 : needed > MAX_SUBSTEPS ? MAX_SUBSTEPS : needed;
+    tracks->input = (SnInputDriver){.push = tracks->push, .drive = tracks->drive, .drag = tracks->drag};
+    memcpy(tracks->input.gravity, settings->gravity, sizeof settings->gravity);
+    tracks->follow = sn_input_driver(&tracks->input);
+    tracks->steering = (SnDriver){tracks, prepare};
+    SnMember member = sn_tracks_member(tracks);
+    SN_TRY(sn_ensemble_create(context, 1, &member, &tracks->alone));
+cleanup:
+    sn_release(mass);
+    sn_release(fixed);
+    return status;
+}
+
+SnStatus sn_tracks_create(SnContext *context, const SnShell *shell, const SnTracksSettings *settings, SnRows *rows, SnTracks **out)
+{
+    SnStatus status = SN_OK;
+    SnTracks *tracks = NULL;
+    *out = NULL;
+    SN_TRY_NEW(context, tracks, 1, SnTracks);
+    tracks->settings = *settings;
+    tracks->shaped_at = NAN;
+    SN_TRY(build(context, tracks, shell, rows));
+    *out = tracks;
+cleanup:
+    if (status != SN_OK) {
+        sn_tracks_destroy(tracks);
+    }
+    return status;
+}
+
+void sn_tracks_destroy(SnTracks *tracks)
+{
+    if (tracks == NULL) {
+        return;
+    }
+    sn_ensemble_destroy(tracks->alone);
+    sn_world_clear(&tracks->world);
+    sn_triangles_clear(&tracks->membrane);
+    sn_triangles_clear(&tracks->shaped);
+    sn_hinges_clear(&tracks->hinges);
+    sn_release(tracks->triangles);
+    sn_release(tracks->push);
+    sn_release(tracks->drive);
+    sn_release(tracks->drag);
+    sn_release(tracks->shape_begin);
+    sn_release(tracks->shape_end);
+    sn_release(tracks->shape);
+    sn_release(tracks->angles);
+    sn_release(tracks);
+}
+
+SnTracksSummary sn_tracks_summary(const SnTracks *tracks)
+{
+    return tracks->summary;
+}
+
+const SnWorld *sn_tracks_world(const SnTracks *tracks)
+{
+    return &tracks->world;
+}
+
+const int32_t *sn_tracks_dependent(const SnTracks *tracks, size_t *count)
+{
+    *count = tracks->world.constraints.factor.dependent_count;
+    return tracks->world.constraints.factor.dependent;
+}
+
+void sn_tracks_begin(const SnTracks *tracks, double *inner)
+{
+    if (tracks->hinges.count > 0) {
+        memcpy(inner, tracks->hinges.rest_angle, tracks->hinges.count * sizeof *inner);
+    }
+}
+
+void sn_tracks_push(SnTracks *tracks, const double *acceleration)
+{
+    size_t bytes = 3 * tracks->world.vertex_count * sizeof *acceleration;
+    if (acceleration != NULL) {
+        memcpy(tracks->push, acceleration, bytes);
+    } else {
+        memset(tracks->push, 0, bytes);
+    }
+}
+
+void sn_tracks_lead(SnTracks *tracks, const SnInputCurve *curve, const SnInputCurve *targets)
+{
+    tracks->input.curve = curve;
+    tracks->targets = targets;
+}
+
+SnStatus sn_tracks_reshape(SnContext *context, SnTracks *tracks, const double *begin, const double *end)
+{
+    SnStatus status = SN_OK;
+    size_t count = 3 * tracks->world.vertex_count;
+    tracks->is_reshaped = begin != NULL && end != NULL;
+    tracks->shaped_at = NAN;
+    if (!tracks->is_reshaped) {
+        return SN_OK;
+    }
+    if (tracks->shape == NULL) {
+        SN_TRY_NEW(context, tracks->shape_begin, count, double);
+        SN_TRY_NEW(context, tracks->shape_end, count, double);
+        SN_TRY_NEW(context, tracks->angles, tracks->hinges.count, double);
+        SN_TRY_NEW(context, tracks->shape, count, double);
+    }
+    memcpy(tracks->shape_begin, begin, count * sizeof *begin);
+    memcpy(tracks->shape_end, end, count * sizeof *end);
+cleanup:
+    return status;
+}
+
+SnMember sn_tracks_member(SnTracks *tracks)
+{
+    const SnTracksSettings *settings = &tracks->settings;
+    return (SnMember){
+        .world = &tracks->world,
+        .drivers = &tracks->steering,
+        .step = {.scheme = settings->scheme,
+                 .newton_rounds = settings->newton_rounds,
+                 .step_tolerance = settings->tolerance * settings->size},
+        .substeps = tracks->summary.substeps,
+        .interval = settings->interval,
+        .self = tracks,
+    };
+}
+
+SnEnsemble *sn_tracks_alone(SnTracks *tracks)
+{
+    return tracks->alone;
+}
+
+SnStatus sn_tracks_settle(SnContext *context, SnTracks *tracks, const double *pose, const double *targets, const double *inner,
+                          double *positions, SnNewtonReport *report)
+{
+    SnStatus status = SN_OK;
+    double interval = tracks->settings.interval;
+    SnInputCurve still = {tracks->world.vertex_count, NULL, pose, pose, NULL, interval, NULL};
+    SnInputCurve held = {tracks->world.constraints.rows.count, NULL, targets, targets, NULL, interval, NULL};
+    SnStaticsSettings settings = {.max_rounds = SETTLE_ROUNDS,
+                                  .step_tolerance = SETTLE_TOLERANCE * tracks->settings.tolerance * tracks->settings.size};
+    sn_tracks_lead(tracks, &still, targets != NULL ? &held : NULL);
+    SN_TRY(sn_statics_settle(context, &tracks->world, &tracks->steering, 0.0, &settings, inner, positions, report));
+cleanup:
+    sn_tracks_lead(tracks, NULL, NULL);
+    return status;
+}

@@ -1,0 +1,287 @@
+/* Edits: the kernel in time, the warp with its derivative, and where handles land. */
+#include "scenes.h"
+
+#include "base/parallel.h"
+#include "method/edit/edit.h"
+#include "method/edit/pose.h"
+
+/* A bar of cells of 0.1 m along x, shown bent; held at its end, or by nothing. */
+typedef struct Bar {
+    SnContext context;
+    SnTetMesh cage;
+    size_t n; /* vertices */
+    double *young, *mass, *shown, *patch, *point, *p, *result;
+    unsigned char *fixed;
+    SnEditBodyDef def;
+} Bar;
+
+static void bar_init(Bar *bar, int held, double angle)
+{
+    memset(bar, 0, sizeof *bar);
+    SnContext *context = &bar->context;
+    sn_context_init(context);
+    bar->cage = scene_box(context, 10, 2, 2, 0.1);
+    bar->n = bar->cage.vertex_count;
+    bar->young = SN_NEW(context, bar->cage.tet_count, double);
+    bar->mass = SN_NEW(context, bar->n, double);
+    bar->shown = SN_NEW(context, 3 * bar->n, double);
+    bar->patch = SN_NEW(context, bar->n, double);
+    bar->point = SN_NEW(context, bar->n, double);
+    bar->p = SN_NEW(context, 3 * bar->n, double);
+    bar->result = SN_NEW(context, 3 * bar->n, double);
+    bar->fixed = SN_NEW(context, bar->n, unsigned char);
+    double sum = 0.0, farthest = 0.0;
+    size_t tip = 0;
+    for (size_t v = 0; v < bar->n; v++) {
+        const double *x = bar->cage.positions + 3 * v;
+        double radius = angle > 0.0 ? 1.0 / angle - (x[2] - 0.1) : 0.0;
+        bar->shown[3 * v] = angle > 0.0 ? radius * sin(angle * x[0]) : x[0];
+        bar->shown[3 * v + 1] = x[1];
+        bar->shown[3 * v + 2] = angle > 0.0 ? 1.0 / angle - radius * cos(angle * x[0]) : x[2];
+        bar->fixed[v] = held && x[0] == 0.0;
+        bar->patch[v] = x[0] > 0.85 ? 1.0 : 0.0;
+        sum += bar->patch[v];
+        if (x[0] + 0.1 * x[1] > farthest) {
+            farthest = x[0] + 0.1 * x[1];
+            tip = v;
+        }
+    }
+    for (size_t v = 0; v < bar->n; v++) {
+        bar->patch[v] /= sum;
+    }
+    bar->point[tip] = 1.0;
+    for (size_t e = 0; e < bar->cage.tet_count; e++) {
+        bar->young[e] = 1e5;
+    }
+    sn_world_lumped_mass(&bar->cage, 1000.0, NULL, bar->mass);
+    bar->def = (SnEditBodyDef){.cage = &bar->cage, .energy = &sn_density_neo_hookean, .young = bar->young, .poisson = 0.4, .mass = bar->mass,
+                               .fixed = bar->fixed, .hold = 2.0};
+}
+
+static void bar_clear(Bar *bar)
+{
+    double *arrays[] = {bar->young, bar->mass, bar->shown, bar->patch, bar->point, bar->p, bar->result};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
+        sn_release(arrays[k]);
+    }
+    sn_release(bar->fixed);
+    sn_tet_mesh_clear(&bar->cage);
+}
+
+/* A wild edit that leaves fixed vertices alone. */
+static void shake(Bar *bar, double strength)
+{
+    uint64_t random = 5;
+    for (size_t k = 0; k < 3 * bar->n; k++) {
+        const double *x = bar->cage.positions + k - k % 3;
+        bar->p[k] = bar->fixed[k / 3] ? 0.0 : strength * (sin(3.0 * x[0] + (double)(k % 3)) * x[0] + 0.02 * scene_signed(&random));
+    }
+}
+
+static double place(const Bar *bar, const double *weights, const double *positions, size_t axis)
+{
+    double sum = 0.0;
+    for (size_t v = 0; v < bar->n; v++) {
+        sum += weights[v] * positions[3 * v + axis];
+    }
+    return sum;
+}
+
+static void a_lever_tells_how_far_the_warp_moves_a_mean_of_places(void)
+{
+    for (int held = 0; held < 2; held++) {
+        Bar bar;
+        SnEditBody body;
+        SnEditPose pose;
+        double offset[3];
+        bar_init(&bar, held, 2.0);
+        shake(&bar, 0.3);
+        CHECK(sn_edit_body_init(&bar.context, &bar.def, &body) == SN_OK);
+        CHECK(sn_edit_pose_init(&bar.context, &body, &pose) == SN_OK);
+        double *lever = SN_NEW(&bar.context, 4 * body.world.tet_count, double);
+        CHECK(sn_edit_body_lever(&bar.context, &body, bar.patch, lever) == SN_OK);
+        sn_edit_pose_set(&pose, bar.shown);
+        sn_edit_pose_measure(&pose, bar.p, lever, offset);
+        CHECK(sn_edit_pose_warp(&bar.context, &pose, bar.p, bar.result) == SN_OK);
+        for (size_t a = 0; a < 3; a++) {
+            CHECK(fabs(offset[a]) > 1e-3);
+            CHECK_NEAR(place(&bar, bar.patch, bar.result, a) - place(&bar, bar.patch, bar.shown, a), offset[a], 1e-10);
+        }
+        sn_release(lever);
+        sn_edit_pose_clear(&pose);
+        sn_edit_body_clear(&body);
+        bar_clear(&bar);
+    }
+}
+
+static void rows_are_the_derivative_of_what_is_measured(void)
+{
+    for (int held = 0; held < 2; held++) {
+        Bar bar;
+        SnEditBody body;
+        SnEditPose pose;
+        double before[3], after[3];
+        uint64_t random = 11;
+        bar_init(&bar, held, 3.0);
+        shake(&bar, 0.5);
+        CHECK(sn_edit_body_init(&bar.context, &bar.def, &body) == SN_OK);
+        CHECK(sn_edit_pose_init(&bar.context, &body, &pose) == SN_OK);
+        size_t width = 3 * body.world.assembly.unknown_count;
+        double *lever = SN_NEW(&bar.context, 4 * body.world.tet_count, double), *rows = SN_NEW(&bar.context, 3 * width, double);
+        double *way = SN_NEW(&bar.context, 3 * bar.n, double), h = 1e-6;
+        CHECK(sn_edit_body_lever(&bar.context, &body, bar.patch, lever) == SN_OK);
+        sn_edit_pose_set(&pose, bar.shown);
+        sn_edit_pose_rows(&pose, bar.p, lever, rows);
+        for (size_t k = 0; k < 3 * bar.n; k++) {
+            way[k] = bar.fixed[k / 3] ? 0.0 : scene_signed(&random);
+            bar.p[k] -= h * way[k];
+        }
+        sn_edit_pose_measure(&pose, bar.p, lever, before);
+        for (size_t k = 0; k < 3 * bar.n; k++) {
+            bar.p[k] += 2.0 * h * way[k];
+        }
+        sn_edit_pose_measure(&pose, bar.p, lever, after);
+        for (size_t d = 0; d < 3; d++) {
+            double told = 0.0;
+            for (size_t k = 0; k < width; k++) {
+                told += rows[d * width + k] * way[3 * (size_t)body.world.assembly.vertex[k / 3] + k % 3];
+            }
+            CHECK(fabs(told) > 1e-4);
+            CHECK_NEAR((after[d] - before[d]) / (2.0 * h), told, 1e-8);
+        }
+        sn_release(lever);
+        sn_release(rows);
+        sn_release(way);
+        sn_edit_pose_clear(&pose);
+        sn_edit_body_clear(&body);
+        bar_clear(&bar);
+    }
+}
+
+static void derivatives_of_the_kernel_are_those_of_differences(void)
+{
+    const double ratios[] = {0.02, 0.3, 0.999999, 1.0, 1.000001, 1.5, 40.0};
+    for (size_t r = 0; r < sizeof ratios / sizeof *ratios; r++) {
+        for (double tau = -1.0; tau < 1.0; tau += 0.113) {
+            double omega = 12.0, h = 1e-5, low[3], at[3], high[3];
+            sn_edit_kernel_free(omega, ratios[r], tau - h, low);
+            sn_edit_kernel_free(omega, ratios[r], tau, at);
+            sn_edit_kernel_free(omega, ratios[r], tau + h, high);
+            if (fabs(tau) > 2.0 * h) {
+                CHECK_NEAR((high[0] - low[0]) / (2.0 * h), at[1], 1e-6 * omega);
+                CHECK_NEAR((high[1] - low[1]) / (2.0 * h), at[2], 4e-3 * omega * omega);
+            }
+            /* both sides of the critical ratio meet */
+            sn_edit_kernel_free(omega, ratios[r] * (1.0 + 1e-13), tau, high);
+            CHECK_NEAR(high[0], at[0], 1e-11);
+            CHECK_NEAR(high[2], at[2], 1e-10 * omega * omega);
+        }
+    }
+}
+
+/* Two handles at two moments, and what is drawn at a third. */
+static SnStatus edit_bar(Bar *bar, SnEdit *edit, const double offset[3], double *missed, SnEditReport *report)
+{
+    SnStatus status = SN_OK;
+    SnEditMotion motion = sn_edit_motion_default();
+    SnEditSettings settings = sn_edit_settings_default();
+    SnEditHandle handles[2];
+    for (size_t h = 0; h < 2; h++) {
+        handles[h] = (SnEditHandle){.time = 1.0 + 0.3 * (double)h, .shown = bar->shown, .patch = bar->patch, .point = bar->point};
+        for (size_t a = 0; a < 3; a++) {
+            handles[h].target[a] = place(bar, bar->point, bar->shown, a) + (h == 0 ? offset[a] : 0.0);
+        }
+    }
+    motion.span = (SnEditSpan){.has_begin = 1, .has_end = 1, .begin = 0.0, .end = 3.0};
+    SN_TRY(sn_edit_solve(&bar->context, edit, &motion, &settings, 2, handles, missed, report));
+    SN_TRY(sn_edit_frame(&bar->context, edit, 1.1, bar->shown, bar->result));
+cleanup:
+    return status;
+}
+
+static void handles_land_and_no_edit_keeps_the_bits(void)
+{
+    Bar bar;
+    SnEdit *edit;
+    SnEditReport report;
+    double missed[2], offset[3] = {-0.1, 0.3, 0.05}, none[3] = {0};
+    bar_init(&bar, 1, 2.0);
+    CHECK(sn_edit_create(&bar.context, &bar.def, &edit) == SN_OK);
+    CHECK(edit_bar(&bar, edit, none, missed, &report) == SN_OK);
+    CHECK(report.rounds == 0 && scene_same_bits(bar.result, bar.shown, 3 * bar.n));
+    CHECK(edit_bar(&bar, edit, offset, missed, &report) == SN_OK);
+    CHECK(report.missed < 1e-5 && report.rounds <= 10 && report.shapes == 12); /* both are on one shape */
+    CHECK(scene_distance(bar.result, bar.shown, 3 * bar.n) > 0.05);
+    double *first = scene_copy(&bar.context, bar.result, 3 * bar.n);
+    for (int threads = 1; threads <= 4; threads *= 2) {
+        SnEdit *again;
+        sn_parallel_set_thread_count(threads);
+        CHECK(sn_edit_create(&bar.context, &bar.def, &again) == SN_OK);
+        CHECK(edit_bar(&bar, again, offset, missed, &report) == SN_OK);
+        CHECK(scene_same_bits(bar.result, first, 3 * bar.n));
+        sn_edit_destroy(again);
+    }
+    sn_parallel_set_thread_count(0);
+    CHECK(sn_edit_frame(&bar.context, edit, 0.0, bar.shown, bar.result) == SN_OK); /* the end of the range, ... */
+    CHECK(scene_same_bits(bar.result, bar.shown, 3 * bar.n));
+    CHECK(sn_edit_frame(&bar.context, edit, 5.0, bar.shown, bar.result) == SN_OK); /* ... and beyond the other */
+    CHECK(scene_same_bits(bar.result, bar.shown, 3 * bar.n));
+    sn_release(first);
+    sn_edit_destroy(edit);
+    bar_clear(&bar);
+}
+
+static void a_handle_on_what_follows_is_told(void)
+{
+    Bar bar;
+    SnEdit *edit;
+    SnEditReport report;
+    double missed[2], offset[3] = {0.1, 0.0, 0.0};
+    bar_init(&bar, 1, 0.0);
+    for (size_t v = 0; v < bar.n; v++) {
+        bar.patch[v] = bar.point[v] = bar.fixed[v] ? 1.0 / 9.0 : 0.0;
+    }
+    CHECK(sn_edit_create(&bar.context, &bar.def, &edit) == SN_OK);
+    CHECK(edit_bar(&bar, edit, offset, missed, &report) == SN_BAD_INPUT);
+    sn_edit_destroy(edit);
+    memset(bar.fixed, 1, bar.n);
+    CHECK(sn_edit_create(&bar.context, &bar.def, &edit) == SN_BAD_INPUT && edit == NULL);
+    bar_clear(&bar);
+}
+
+static void every_failing_allocation_is_told_and_leaks_nothing(void)
+{
+    double missed[2], offset[3] = {0.0, 0.2, 0.0};
+    int done = 0;
+    for (long n = 0; !done && n < 400; n++) {
+        Bar bar;
+        SnEdit *edit = NULL;
+        SnEditReport report;
+        bar_init(&bar, 1, 1.0);
+        bar.context.allocations_until_failure = n;
+        SnStatus status = sn_edit_create(&bar.context, &bar.def, &edit);
+        if (status == SN_OK) {
+            status = edit_bar(&bar, edit, offset, missed, &report);
+        }
+        done = status == SN_OK;
+        CHECK(done || status == SN_OUT_OF_MEMORY);
+        bar.context.allocations_until_failure = -1;
+        if (!done && edit != NULL) { /* it goes on as if nothing had been */
+            CHECK(edit_bar(&bar, edit, offset, missed, &report) == SN_OK && report.missed < 1e-5);
+        }
+        sn_edit_destroy(edit);
+        bar_clear(&bar);
+    }
+    CHECK(done);
+}
+
+int main(void)
+{
+    derivatives_of_the_kernel_are_those_of_differences();
+    a_lever_tells_how_far_the_warp_moves_a_mean_of_places();
+    rows_are_the_derivative_of_what_is_measured();
+    handles_land_and_no_edit_keeps_the_bits();
+    a_handle_on_what_follows_is_told();
+    every_failing_allocation_is_told_and_leaks_nothing();
+    return CHECK_RESULT();
+}

@@ -1,0 +1,264 @@
+/* A shell that follows a guide on average: pins and means hold, loads stretch it as theory says, its undeformed shape can be changed. */
+#include "sheets.h"
+
+#include "mesh/cluster.h"
+#include "method/tracks/tracks.h"
+
+static const SheetMaterial CLOTH = {.young = 1e6, .poisson = 0.0, .density = 300.0, .thickness = 1e-3};
+
+typedef struct Tracked {
+    SnContext context;
+    Sheet sheet;
+    double *stretch, *bend, *weight, *follow, *inner;
+    SnTracks *tracks;
+} Tracked;
+
+static double *constant(SnContext *context, size_t count, double value)
+{
+    double *array = SN_NEW(context, count, double);
+    for (size_t k = 0; k < count; k++) {
+        array[k] = value;
+    }
+    return array;
+}
+
+/* A strip with its first column pinned, and `regions` means along it. */
+static void open_strip(Tracked *t, int columns, int rows, int regions, SnTracksSettings settings)
+{
+    SnRows means = {.is_alike = 1};
+    sn_context_init(&t->context);
+    t->sheet = sheet_strip(&t->context, columns, rows, 0.1, 0.0, CLOTH);
+    size_t count = t->sheet.vertex_count;
+    t->stretch = constant(&t->context, count, CLOTH.young * CLOTH.thickness);
+    t->bend = constant(&t->context, count, 1e-3);
+    t->weight = constant(&t->context, count, CLOTH.density * CLOTH.thickness);
+    t->follow = constant(&t->context, count, 0.0);
+    for (int j = 0; j <= rows; j++) {
+        t->follow[j] = 1.0;
+    }
+    for (int r = 0; r < regions; r++) {
+        size_t first = count * (size_t)r / (size_t)regions, end = count * (size_t)(r + 1) / (size_t)regions;
+        int32_t *points = SN_NEW(&t->context, end - first, int32_t);
+        double *weights = constant(&t->context, end - first, 1.0 / (double)(end - first));
+        for (size_t k = first; k < end; k++) {
+            points[k - first] = (int32_t)k;
+        }
+        CHECK(sn_rows_add(&t->context, &means, end - first, points, weights, INFINITY) == SN_OK);
+        sn_release(points);
+        sn_release(weights);
+    }
+    SnShell shell = {.vertex_count = count,
+                     .triangle_count = t->sheet.triangle_count,
+                     .triangles = t->sheet.triangles,
+                     .rest = t->sheet.positions,
+                     .stretch = t->stretch,
+                     .bend = t->bend,
+                     .weight = t->weight,
+                     .follow = t->follow};
+    settings.poisson = CLOTH.poisson;
+    CHECK(sn_tracks_create(&t->context, &shell, &settings, &means, &t->tracks) == SN_OK);
+    t->inner = SN_NEW(&t->context, sn_world_inner_count(sn_tracks_world(t->tracks)), double);
+    sn_tracks_begin(t->tracks, t->inner);
+    sn_rows_clear(&means);
+}
+
+static void close_strip(Tracked *t)
+{
+    sn_tracks_destroy(t->tracks);
+    sheet_clear(&t->sheet);
+    sn_release(t->stretch);
+    sn_release(t->bend);
+    sn_release(t->weight);
+    sn_release(t->follow);
+    sn_release(t->inner);
+}
+
+/* A guide that waves and travels. */
+static void pose_at(const Tracked *t, double time, double *pose)
+{
+    for (size_t v = 0; v < t->sheet.vertex_count; v++) {
+        const double *x = t->sheet.positions + 3 * v;
+        pose[3 * v] = x[0] + 0.1 * sin(5.0 * time);
+        pose[3 * v + 1] = x[1];
+        pose[3 * v + 2] = x[2] + 0.05 * sin(7.0 * time + 3.0 * x[0]);
+    }
+}
+
+/* `targets`: the guide says where means are, in place of the input. */
+static void run_guided(SnScheme scheme, int with_targets)
+{
+    Tracked t;
+    SnTracksSettings settings = sn_tracks_settings_default();
+    settings.scheme = scheme;
+    settings.substeps = 4;
+    open_strip(&t, 12, 4, 5, settings);
+    size_t count = 3 * t.sheet.vertex_count;
+    double *poses[4], means[4][15], found[15], *positions = scene_copy(&t.context, t.sheet.positions, count);
+    double *velocities = constant(&t.context, count, 0.0), off = 0.0;
+    SnState state = {.positions = positions, .velocities = velocities, .inner = t.inner};
+    const SnRows *rows = &sn_tracks_world(t.tracks)->constraints.rows;
+    for (int k = 0; k < 4; k++) {
+        poses[k] = SN_NEW(&t.context, count, double);
+    }
+    for (int frame = 0; frame < 6; frame++) {
+        SnStepReport report = {0};
+        for (int k = 0; k < 4; k++) {
+            pose_at(&t, (frame + k - 1) / 24.0, poses[k]);
+            sn_rows_apply(rows, poses[k], means[k]);
+            for (size_t r = 0; r < 5; r++) {
+                means[k][3 * r + 1] += with_targets ? 0.02 * frame + 0.02 * k : 0.0;
+            }
+        }
+        SnInputCurve curve = {t.sheet.vertex_count, poses[0], poses[1], poses[2], poses[3], 1.0 / 24.0, NULL};
+        SnInputCurve targets = {5, means[0], means[1], means[2], means[3], 1.0 / 24.0, NULL};
+        sn_tracks_lead(t.tracks, &curve, with_targets ? &targets : NULL);
+        CHECK(sn_ensemble_advance(&t.context, sn_tracks_alone(t.tracks), &state, &report) == SN_OK);
+        sn_rows_apply(rows, positions, found);
+        for (size_t k = 0; k < 15; k++) {
+            CHECK_NEAR(found[k], means[2][k], 1e-12);
+        }
+        for (size_t k = 0; k < count; k++) {
+            if (t.follow[k / 3] == 1.0) {
+                CHECK(positions[k] == poses[2][k]);
+            }
+            off = fmax(off, fabs(positions[k] - poses[2][k]));
+        }
+    }
+    CHECK(off > 1e-3 && off < 0.5); /* it is not the guide, nor far from it */
+    for (int k = 0; k < 4; k++) {
+        sn_release(poses[k]);
+    }
+    sn_release(positions);
+    sn_release(velocities);
+    close_strip(&t);
+}
+
+static void means_and_pins_hold_exactly_while_the_rest_is_free(void)
+{
+    run_guided(SN_SCHEME_TR_BDF2, 0);
+    run_guided(SN_SCHEME_IMPLICIT_EULER, 0);
+    run_guided(SN_SCHEME_TR_BDF2, 1);
+}
+
+/* Hung along its length it is longer by rho g L² / 2 E. */
+static void a_hanging_strip_stretches_by_its_weight(void)
+{
+    Tracked t;
+    SnTracksSettings settings = sn_tracks_settings_default();
+    settings.gravity[0] = 9.81;
+    settings.gravity[2] = 0.0;
+    settings.tolerance = 1e-9;
+    open_strip(&t, 20, 3, 0, settings);
+    size_t count = 3 * t.sheet.vertex_count;
+    double *positions = scene_copy(&t.context, t.sheet.positions, count), longest = 0.0, length = 0.0;
+    SnNewtonReport report = {0};
+    CHECK(sn_tracks_settle(&t.context, t.tracks, t.sheet.positions, NULL, t.inner, positions, &report) == SN_OK);
+    for (size_t v = 0; v < t.sheet.vertex_count; v++) {
+        length = fmax(length, t.sheet.positions[3 * v]);
+        longest = fmax(longest, positions[3 * v]);
+    }
+    double expected = CLOTH.density * 9.81 * length * length / (2.0 * CLOTH.young);
+    CHECK_NEAR(longest - length, expected, 3e-2 * expected); /* half a column's weight hangs at the pins */
+    CHECK(report.converged);
+    sn_release(positions);
+    close_strip(&t);
+}
+
+/* An undeformed shape of ridges makes ridges of a flat strip. */
+static void another_undeformed_shape_shapes_it(void)
+{
+    Tracked t;
+    SnTracksSettings settings = sn_tracks_settings_default();
+    settings.gravity[2] = 0.0;
+    open_strip(&t, 12, 3, 0, settings);
+    size_t count = 3 * t.sheet.vertex_count;
+    double *positions = scene_copy(&t.context, t.sheet.positions, count), *ridges = scene_copy(&t.context, t.sheet.positions, count);
+    for (size_t v = 0; v < t.sheet.vertex_count; v++) {
+        ridges[3 * v + 2] = (v / 4) % 2 ? 0.03 : 0.0;
+        positions[3 * v + 2] += (v / 4) % 2 ? 1e-4 : 0.0;
+    }
+    CHECK(sn_tracks_reshape(&t.context, t.tracks, ridges, ridges) == SN_OK);
+    SnNewtonReport report = {0};
+    CHECK(sn_tracks_settle(&t.context, t.tracks, ridges, NULL, t.inner, positions, &report) == SN_OK);
+    for (size_t v = 0; v + 4 < t.sheet.vertex_count; v++) { /* from column to column: pinned along a line, all of it may still turn */
+        CHECK_NEAR(positions[3 * v + 14] - positions[3 * v + 2], ridges[3 * v + 14] - ridges[3 * v + 2], 1e-3);
+    }
+    sn_release(positions);
+    sn_release(ridges);
+    close_strip(&t);
+}
+
+static void regions_are_connected_all_used_and_the_same_twice(void)
+{
+    SnContext context;
+    sn_context_init(&context);
+    Sheet sheet = sheet_strip(&context, 16, 12, 0.1, 0.02, CLOTH);
+    size_t count = sheet.triangle_count, found, again;
+    int32_t *regions = SN_NEW(&context, count, int32_t), *twice = SN_NEW(&context, count, int32_t);
+    SnClusterDef def = {.vertex_count = sheet.vertex_count,
+                        .triangle_count = count,
+                        .pose_count = 1,
+                        .triangles = sheet.triangles,
+                        .poses = sheet.positions,
+                        .region_count = 9,
+                        .compact = 0.5,
+                        .rounds = 30};
+    CHECK(sn_cluster_find(&context, &def, regions, &found) == SN_OK && sn_cluster_find(&context, &def, twice, &again) == SN_OK);
+    CHECK(found == 9 && again == 9 && memcmp(regions, twice, count * sizeof *regions) == 0);
+    /* from the first triangle of a region on, all of it is reached through sides */
+    for (int32_t r = 0; r < 9; r++) {
+        size_t members = 0, reached = 0;
+        unsigned char *in = SN_NEW(&context, count, unsigned char);
+        for (size_t t = 0; t < count; t++) {
+            members += regions[t] == r;
+            if (regions[t] == r && reached == 0) {
+                in[t] = 1;
+                reached = 1;
+            }
+        }
+        for (int grew = 1; grew;) {
+            grew = 0;
+            for (size_t t = 0; t < count; t++) {
+                for (size_t u = 0; u < count && regions[t] == r && !in[t]; u++) {
+                    int shared = 0;
+                    for (int i = 0; i < 9; i++) {
+                        shared += sheet.triangles[3 * t + (size_t)(i / 3)] == sheet.triangles[3 * u + (size_t)(i % 3)];
+                    }
+                    if (in[u] && shared == 2) {
+                        in[t] = 1;
+                        reached++;
+                        grew = 1;
+                    }
+                }
+            }
+        }
+        CHECK(members > 0 && reached == members);
+        sn_release(in);
+    }
+    sn_release(regions);
+    sn_release(twice);
+    sheet_clear(&sheet);
+}
+
+static void pieces_that_touch_nothing_have_regions_of_their_own(void)
+{
+    SnContext context;
+    sn_context_init(&context);
+    const double positions[18] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 5, 0, 0, 6, 0, 0, 5, 1, 0};
+    const int32_t triangles[6] = {0, 1, 2, 3, 4, 5};
+    int32_t regions[2];
+    size_t found;
+    SnClusterDef def = {6, 2, 1, triangles, positions, 1, 1.0, 10};
+    CHECK(sn_cluster_find(&context, &def, regions, &found) == SN_OK);
+    CHECK(found == 2 && regions[0] != regions[1]);
+}
+
+int main(void)
+{
+    means_and_pins_hold_exactly_while_the_rest_is_free();
+    a_hanging_strip_stretches_by_its_weight();
+    another_undeformed_shape_shapes_it();
+    regions_are_connected_all_used_and_the_same_twice();
+    pieces_that_touch_nothing_have_regions_of_their_own();
+    return CHECK_RESULT();
+}
