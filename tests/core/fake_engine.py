@@ -46,6 +46,7 @@ class FakeEnricher:
     delay = 0.0
     repaired = 0
     cage_follow = None
+    body = None
 
     def __init__(
         self,
@@ -66,6 +67,7 @@ class FakeEnricher:
         tet = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
         weights = np.full((len(rest), 4), 0.25)
         self.cage = cage or FakeCage(tet, np.array([[0, 1, 2, 3]], np.int32), np.zeros(len(rest), np.int32), weights)
+        self.shown = self  # it shows its cages itself
         self.size = float(np.ptp(rest, axis=0).max())
         self.follow = follow
         self.seen = np.ones(len(rest))
@@ -96,7 +98,7 @@ class FakeEnricher:
         past = np.zeros_like(there) if before is None else 0.01 * (here - before)
         velocities = 0.8 * state.velocities + 5.0 * (there - state.positions) + ahead + past
         positions = state.positions + velocities / self.rate
-        step = SimpleNamespace(rounds=2, substeps=1, inverted=0, repaired=self.repaired, fallbacks=0)
+        step = SimpleNamespace(rounds=2, substeps=1, inverted=0, touched=None, repaired=self.repaired, fallbacks=0)
         return SimpleNamespace(positions=positions, velocities=velocities), step
 
     def moved(self, fitted: Any, simulated: Any, amount: float = 1.0) -> Any:
@@ -105,9 +107,8 @@ class FakeEnricher:
     def carrier(self, passenger: Any, fitted: Any) -> Any:
         return SimpleNamespace(surface=lambda fitted, moved, sampled, how: sampled + (moved - fitted).mean(axis=0))
 
-    def surface(self, fitted: Any, simulated: Any, sampled: Any, amount: float = 1.0) -> Any:
-        offset = amount * (simulated - fitted).mean(axis=0)
-        return sampled + (1.0 - self.follow)[:, None] * offset
+    def drawn(self, fitted: Any, moved: Any, sampled: Any, limit: float = 0.0) -> Any:
+        return sampled + (1.0 - self.follow)[:, None] * (moved - fitted).mean(axis=0)
 
     def cage_weights(self) -> Any:
         return np.zeros(len(self.cage.vertices))
@@ -119,7 +120,7 @@ class FakeEnricher:
 def install(monkeypatch: Any) -> type[FakeEnricher]:
     from sinew.core.methods.enrich import engine
 
-    classes = engine.Classes(FakeEnricher, FakeCage, None, FakeMonitor)
+    classes = engine.Classes(FakeEnricher, FakeCage, None, None, FakeMonitor)
     monkeypatch.setattr(engine, "load_classes", lambda: classes)
     monkeypatch.setattr(FakeEnricher, "fits", 0)
     monkeypatch.setattr(FakeEnricher, "steps", 0)

@@ -1,5 +1,6 @@
 """A method of a few lines, without native code: every vertex trails behind the input by half, and tires of it, so that
-its state carries more than places."""
+its state carries more than places. Vertices may be painted to be lazy, and a breeze may blow that changes from frame to
+frame."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 from sinew.core.bake import method as methods
 from sinew.core.bake.numbers import Numbers
-from sinew.core.bake.results import local, world
+from sinew.core.bake.results import added, local, world
 from sinew.core.bake.shot import Shot
 from sinew.core.bake.store import Store
 
@@ -20,6 +21,18 @@ from sinew.core.bake.store import Store
 @dataclass(frozen=True)
 class TrailNumbers(Numbers):
     trail: float = 0.0  # metres
+
+
+@dataclass(frozen=True)
+class TrailPaint:
+    lazy: Any  # (t,) how much less of the way each goes
+    blows: bool = False
+
+    def simulated(self) -> dict[str, Any]:
+        return {"lazy": self.lazy}
+
+    def shown(self, settings: Any) -> list[object]:
+        return []
 
 
 class TrailEngine:
@@ -30,12 +43,13 @@ class TrailEngine:
     def __init__(self, shot: Shot) -> None:
         self.size = float(np.ptp(shot.rest, axis=0).max())
         self.settings = shot.settings
+        self.paint = shot.painted if isinstance(shot.painted, TrailPaint) else TrailPaint(np.zeros(len(shot.rest)))
 
     def counts(self) -> dict[str, int]:
-        return {"trails": 1}
+        return {"trails": 1, "blows": int(self.paint.blows)}
 
     def constants(self) -> dict[str, Any]:
-        return {"weight": np.array([0.5])}
+        return {"weight": np.array([0.5]), "lazy": self.paint.lazy}
 
     def notes(self) -> dict[str, Any]:
         return {}
@@ -58,7 +72,9 @@ class TrailEngine:
         before = store.read("trail", index - 1) if index else placed
         tired = store.read("inner", index - 1) if index else np.zeros((len(placed), 1))
         tired = np.maximum(tired, 0.1 * np.linalg.norm(placed - before, axis=1, keepdims=True))
-        store.write("trail", index, before + 0.5 / (1.0 + tired) * (placed - before))
+        part = 0.5 * (1.0 - self.paint.lazy[:, None]) / (1.0 + tired)
+        blown = store.read("breeze", index) if self.paint.blows else 0.0
+        store.write("trail", index, before + part * (placed - before) + blown)
         store.write("inner", index, tired)
         return TrailNumbers(trail=float(np.abs(placed - before).max()))
 
@@ -66,6 +82,12 @@ class TrailEngine:
         shift = self.settings.amount * (store.read("trail", index) - store.read("placed", index))
         names = ["", *(f"passenger_{number}_" for number in range(len(store.result_names) - 1))]
         return [local(store, index, world(store, index, name) + shift.mean(axis=0), name) for name in names]
+
+    def measure(self, store: Store, index: int, offsets: Any) -> dict[str, float]:
+        return added(offsets)
+
+    def about(self, store: Store, size: float) -> dict[str, Any]:
+        return {}
 
     def use(self, settings: Any) -> None:
         self.settings = settings
@@ -85,9 +107,10 @@ class FakeMonitor:
 
 def layout(vertices: int, counts: Mapping[str, int]) -> methods.Layout:
     points = ((vertices, 3), "<f8")
-    constants = {"weight": ((counts["trails"],), "<f8")}
+    constants = {"weight": ((counts["trails"],), "<f8"), "lazy": ((vertices,), "<f8")}
+    inputs = {"breeze": ((1, 3), "<f8")} if counts["blows"] else {}
     state = {"trail": points, "inner": ((vertices, 1), "<f8")}
-    return methods.Layout(constants, prepared={"placed": points}, state=state)
+    return methods.Layout(constants, inputs, prepared={"placed": points}, state=state)
 
 
 def make(settings: type[Any]) -> methods.Method:
@@ -103,6 +126,7 @@ def make(settings: type[Any]) -> methods.Method:
         version=lambda: "1",
         build=lambda: "1",
         monitor=FakeMonitor,
+        painted=lambda store, shown: TrailPaint(store.constant("lazy"), bool(store.manifest.counts["blows"])),
         numbers=TrailNumbers,
         tell=lambda report: methods.Told("one trail", (f"trail {report['trail']:.1f} m",), ()),
     )
@@ -119,4 +143,4 @@ def registered(settings: type[Any]) -> Iterator[methods.Method]:
 
 
 def trail(shot: Shot, made: methods.Method) -> Shot:
-    return dataclasses.replace(shot, method=made)
+    return dataclasses.replace(shot, method=made, painted=methods.Unpainted())

@@ -7,6 +7,7 @@ Frames are (T, t, 3); lengths that come back are fractions of the body's size.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,12 +41,20 @@ class Motion:
 
 
 def measure(
-    inputs: Floats, results: Floats, triangles: Ints, follow: Floats, size: float, jiggle: float, frame_rate: float
+    inputs: Floats,
+    results: Floats,
+    triangles: Ints,
+    follow: Floats,
+    size: float,
+    jiggle: float,
+    frame_rate: float,
+    parts: Sequence[npt.NDArray[np.int64]] = (),
 ) -> Motion:
+    """`parts`: the vertices of each part that should swing; without, each piece of free flesh is one."""
     low, high = volumes(inputs, results, triangles, size)
     ratios = pops(inputs, results, size, jiggle, frame_rate)
     largest = np.linalg.norm(results - inputs, axis=2).max(axis=0) / size
-    seen = [largest[part].max() for part in free_parts(triangles, follow)]
+    seen = [largest[part].max() for part in parts or free_parts(triangles, follow)]
     return Motion(
         stretch=stretch(inputs, results, triangles),
         volume_min=low,
@@ -107,10 +116,10 @@ def _volumes(frames: Floats, triangles: Ints) -> Floats:
 
 
 def free_parts(triangles: Ints, follow: Floats) -> list[Ints]:
-    """Vertices of each connected piece of free flesh; those with less than a hundredth of it are crumbs."""
+    """Vertices of each connected piece of free flesh; those with less than a tenth of it are crumbs."""
     free = triangles[(follow[triangles] < 0.5).all(axis=1)]
     pieces = [np.unique(piece) for piece in _pieces(free)]
-    return [piece for piece in pieces if len(piece) >= 0.01 * (follow < 0.5).sum()]
+    return [piece for piece in pieces if len(piece) >= 0.1 * (follow < 0.5).sum()]
 
 
 def _pieces(triangles: Ints) -> list[Ints]:

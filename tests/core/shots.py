@@ -1,4 +1,4 @@
-"""A shot that the tests of the bake share."""
+"""A shot of flesh that the tests of the bake share."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ from typing import Any
 
 from sinew.core.bake.shot import Shot
 from sinew.core.methods.enrich import METHOD
+from sinew.core.methods.enrich.painted import FleshPaint
 from sinew.core.methods.enrich.settings import Settings
+
+PAINTED = ("parts", "regions", "masks", "safe", "labels", "fields", "collided")
 
 
 def make_shot(rest: Any, triangles: Any, follow: Any, samples: int, **changes: Any) -> Shot:
-    """Frames from 1 on, one sample each, at 24 fps."""
+    """Frames from 1 on, one sample each, at 24 fps. `changes` are of the shot, or of what it is painted with."""
     values: dict[str, Any] = {
         "settings": Settings(),
         "method": METHOD,
@@ -22,4 +25,5 @@ def make_shot(rest: Any, triangles: Any, follow: Any, samples: int, **changes: A
         "owner_file": "shot.blend",
         "owner_object": "Body",
     }
-    return Shot(rest=rest, triangles=triangles, follow=follow, samples=samples, **{**values, **changes})
+    painted = FleshPaint(follow, **{name: changes.pop(name) for name in PAINTED if name in changes})
+    return Shot(rest=rest, triangles=triangles, painted=painted, samples=samples, **{**values, **changes})

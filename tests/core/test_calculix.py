@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from bodies import box_tets, sphere
-from calf_mesh import surface_nets
+from calf_mesh import distance, ear_lines
+from shapes import mirrored_lines, surface_nets
 from sinew.core.base.native import module
 from sinew.core.cage.cage import build_cage
 
@@ -43,7 +44,8 @@ def ball():
 
 def elephant():
     """The cage of the example character, made by our mesher; it stands on its feet, and trunk and ears droop."""
-    skin, quads = surface_nets((-0.86, -1.46, -0.08), (0.86, 0.96, 1.56), 0.08)
+    lines = [mirrored_lines(0.86, 0.08), ear_lines(-1.46, 0.96, 0.08), np.arange(-0.08, 1.56, 0.08)]
+    skin, quads = surface_nets(distance, lines)
     cage = build_cage(skin, np.concatenate([quads[:, :3], quads[:, [0, 2, 3]]]).astype(np.int32), 14)
     return calculix.Body(cage.vertices, cage.tets, np.flatnonzero(cage.vertices[:, 2] < 0.2), young=1e5, poisson=0.4)
 

@@ -41,7 +41,7 @@ def samples(shift: float, count: int = COUNT, bump: int = -1) -> Iterator[Sample
     """A bar that is shaken; on frame `bump` a little farther."""
     for k in range(count):
         way = np.array([0.0, 0.1 * np.sin(0.9 * k + shift), shift + 0.05 * np.cos(0.7 * k) + 0.02 * (k == bump)])
-        yield Sample(k, (REST + way).astype(np.float32), np.eye(4), 1.0, (), np.zeros((0, 0)), None)
+        yield Sample(k, (REST + way).astype(np.float32), np.eye(4))
 
 
 def company(world: str = "one", bump: int = -1, previous: tuple[str, str] = ("", "")) -> list[run.Member]:

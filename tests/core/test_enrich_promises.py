@@ -129,7 +129,7 @@ def test_the_automatic_resolution_is_24_and_fewer_for_compact_bodies() -> None:
     slender, faces = box_surface((4, 4, 16), (0.1, 0.1, 1.0))
     assert len(build_cage(slender, faces).tets) == len(build_cage(slender, faces, 24).tets)
     compact = len(build_cage(*sphere(24, 36)).tets)
-    assert 8_000 < compact < 30_000 < len(build_cage(*sphere(24, 36), 24).tets)
+    assert 6_000 < compact < 15_000 < len(build_cage(*sphere(24, 36), 24).tets)
 
 
 def block() -> tuple[Floats, npt.NDArray[np.int32], Floats]:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sinew.core.geometry.solid import Solid
+from sinew.core.geometry.solid import Solid, solid_of
 from sinew.core.paint.follow import Segment, automatic_follow
 
 
@@ -167,3 +167,11 @@ def test_a_hollow_body_with_a_hole_is_as_thick_as_a_closed_one() -> None:
     opened = triangles[positions[triangles][:, :, 2].min(axis=1) > -0.9]
     solid = Solid(positions, opened)
     assert np.median(solid.at(positions, solid.thick)) == pytest.approx(1.0, rel=0.12)
+
+
+def test_the_cells_of_a_body_are_made_once_and_those_of_another_anew() -> None:
+    positions, triangles = ball((0, 0, 0), (1, 1, 1), 8)
+    first = solid_of(positions, triangles)
+    assert solid_of(positions.copy(), triangles.copy()) is first
+    assert solid_of(positions * (1, 1, 2), triangles).shape != first.shape
+    assert solid_of(positions, triangles[:-1]) is not first

@@ -25,9 +25,9 @@ BLENDER_MODULES = {"bpy", "bmesh", "mathutils", "gpu", "bpy_extras", "blf", "add
 
 # The folders of the package, from the lowest up; * is one of a method. What gathers the methods lies above them.
 FOLDERS = [
-    *("core/base", "core/geometry", "core/cage", "core/paint", "core/bake", "core/methods/*", "core/methods"),
-    *("core/__init__", "scene"),
-    *("setups", "setups/*", "setups/__init__", "ui", "ui/setup", "ui/*", "ui/__init__", "the package"),
+    *("core/base", "core/geometry", "core/cage", "core/paint", "core/edit", "core/bake"),
+    *("core/methods/*", "core/methods", "core/__init__", "scene"),
+    *("setups", "setups/*", "setups/__init__", "ui", "ui/setup", "ui/edit", "ui/*", "ui/__init__", "the package"),
 ]
 
 

@@ -11,11 +11,11 @@ import pytest
 import shots
 from bodies import box_surface
 from sinew.core.bake import run
-from sinew.core.bake.approach import Approach
 from sinew.core.bake.missing import bridge, parse_frames
 from sinew.core.bake.shot import Carried, Sample, Shot
 from sinew.core.bake.store import Store
 from sinew.core.base.errors import BadInput, Cancelled
+from sinew.core.cage.approach import Approach
 from sinew.core.methods.enrich.enricher import Enricher, enrich
 from sinew.core.methods.enrich.settings import Settings
 
@@ -315,7 +315,7 @@ def test_over_arrays_it_begins_and_closes_as_a_bake_does(tmp_path: Path, setting
 
     def over_arrays(**changes: Any) -> Any:
         chosen = {**shot.settings.changed(), **changes}
-        return np.array(list(enrich(REST, TRIANGLES, frames, shot.follow, **chosen)))
+        return np.array(list(enrich(REST, TRIANGLES, frames, shot.painted.follow, **chosen)))
 
     assert np.abs(over_arrays() - by_bake).max() < 1e-3  # fits go in pairs there
     if settings:

@@ -11,12 +11,13 @@ import fake_engine
 import fake_method
 import numpy as np
 import pytest
-from fake_method import TrailEngine, trail
+from fake_method import TrailEngine, TrailPaint, trail
 from sinew.core.bake import folders, method, remake, run
 from sinew.core.bake.job import Job, Plan
 from sinew.core.bake.report import lines, told
 from sinew.core.bake.settings import BakeSettings
-from sinew.core.bake.spool import Given
+from sinew.core.bake.shot import Sample, stored_sample
+from sinew.core.bake.spool import Given, Spool
 from sinew.core.bake.store import Store
 from sinew.core.base.errors import BadInput, Cancelled, OutOfMemory, StoreError
 from sinew.core.base.settings import setting
@@ -68,6 +69,49 @@ def test_a_method_of_a_few_lines_bakes_reports_and_continues(tmp_path: Path, mad
     TrailEngine.steps = 0
     changed = run.bake(shot, samples(changed=COUNT - 1), tmp_path, previous=outcome.id)
     assert TrailEngine.steps == 1 and changed.id != outcome.id
+
+
+def blown(changed: int = -1) -> Iterator[Sample]:
+    for sample in samples():
+        breeze = np.array([[0.01 * sample.index, 0.0, 0.02 * (sample.index == changed)]])
+        yield dataclasses.replace(sample, read={"breeze": breeze})
+
+
+def test_what_it_paints_and_reads_on_every_frame_goes_its_own_way(tmp_path: Path, made: method.Method) -> None:
+    """Machinery carries both, without a word of what they are."""
+    lazy = np.linspace(0.0, 1.0, 40)
+    shot = dataclasses.replace(trail(make_shot(), made), painted=TrailPaint(lazy, blows=True), reads=True)
+    outcome = run.bake(shot, blown(), tmp_path)
+    with Store.open(tmp_path, outcome.id) as store:
+        assert store.own_inputs == ("breeze",) and np.array_equal(store.constant("lazy"), lazy)
+        given = [store.read("breeze", index)[0, 0] for index in range(COUNT)]
+        assert np.allclose(given, 0.01 * np.arange(COUNT), atol=0.0)
+        trails = store.read("trail", COUNT - 1) - store.read("placed", COUNT - 1)
+        assert np.linalg.norm(trails, axis=1)[-1] > 2.0 * np.linalg.norm(trails, axis=1)[0]  # the laziest is behind
+        again = stored_sample(store, 5)
+    assert np.array_equal(again.read["breeze"], [[0.05, 0.0, 0.0]])
+    assert run.bake(shot, blown(), tmp_path, previous=outcome.id).unchanged
+    TrailEngine.steps = 0
+    run.bake(shot, blown(changed=COUNT - 2), tmp_path, previous=outcome.id)
+    assert TrailEngine.steps == 2  # from the frame on which the breeze is another
+    other = dataclasses.replace(shot, painted=TrailPaint(0.5 * lazy, blows=True))
+    assert other.identity() != shot.identity()
+    TrailEngine.steps = 0
+    half = remake.remake(tmp_path, outcome.id, Settings(amount=0.5))
+    assert TrailEngine.steps == 0 and not half.unchanged
+    with Store.open(tmp_path, half.id) as store:
+        assert np.array_equal(remake.stored_shot(store, Settings()).painted.lazy, lazy)
+
+
+def test_what_it_reads_waits_on_the_disk_as_the_frames_do(tmp_path: Path) -> None:
+    spool = Spool(tmp_path)
+    for sample in blown():
+        spool.put(sample)
+    spool.end()
+    for sample, expected in zip(spool, blown(), strict=True):
+        assert np.array_equal(sample.read["breeze"], expected.read["breeze"])
+        assert np.array_equal(sample.positions, expected.positions)
+    spool.close()
 
 
 def test_its_results_are_made_anew_without_a_simulation(tmp_path: Path, made: method.Method) -> None:

@@ -48,6 +48,17 @@ def test_a_swing_stays_within_what_flesh_can_do_at_any_acceleration(drop: float)
     assert told.pop <= 1.0 and 0.01 < told.seen_most < 0.25, told
 
 
+def test_shallow_flesh_does_not_snap_when_its_body_is_stopped() -> None:
+    """Flesh so shallow that it must be firmer than Jiggle asks for answers a push within a frame, unless calmed."""
+    vertices, triangles = box_surface((20, 8, 8), (1.0, 0.4, 0.4))
+    away = np.linalg.norm(vertices - (0.5, 0.2, 0.0), axis=1)
+    body = vertices, triangles, np.clip((away - 0.08) / 0.1, 0.0, 1.0)
+    speed = np.interp(np.arange(30), [0, 6, 12, 15], [0.0, 0.08, 0.08, 0.0])
+    frames = [vertices + [0.0, 0.3 * z, -z] for z in np.cumsum(speed)]
+    told = measured(body, frames, baked(body, frames))
+    assert told.pop <= 1.0 and told.seen_most > 0.01, told
+
+
 def test_of_a_small_acceleration_all_is_felt() -> None:
     """Ten times a small motion swings ten times as far; a thousand times that does not go on so."""
     body = bar()

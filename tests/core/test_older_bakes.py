@@ -9,10 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sinew.core.bake import folders, remake
+from sinew.core.bake import fields, folders, remake
 from sinew.core.bake.manifest import SCHEMA
 from sinew.core.bake.report import lines, told
+from sinew.core.bake.shot import stored_sample
 from sinew.core.bake.store import Store
+from sinew.core.methods.enrich import METHOD
 from sinew.core.methods.enrich.settings import Settings
 
 OLD = Path(__file__).resolve().parents[1] / "data" / "schema_3"
@@ -33,7 +35,8 @@ def test_an_older_bake_opens_with_all_its_frames(root: Path) -> None:
     with Store.open(root, BAKE) as store:
         manifest = store.manifest
         assert (manifest.schema, manifest.method) == (SCHEMA, "enrich")
-        assert manifest.counts == {"cage_vertices": 51, "tets": 104, "parts": 1, "safe": 0, "inside": 0}
+        counts = {"cage_vertices": 51, "tets": 104, "parts": 1, "safe": 0, "inside": 0, "fields": 0, "animated": 0}
+        assert manifest.counts == counts
         assert store.done == manifest.samples == 6
         for index, mark in enumerate(store.marks):
             assert mark is not None and mark.data == store.digest(index)
@@ -54,6 +57,34 @@ def test_reading_leaves_an_older_bake_as_it_is_and_writing_raises_its_schema(roo
     assert data["schema"] == SCHEMA and data["method"] == "enrich" and "tets" not in data
     found = folders.read_manifest(root, BAKE)
     assert found is not None and found.owner_file == "other.blend"
+
+
+@pytest.mark.parametrize("schema", [4, 5])
+def test_bakes_of_the_schemas_between_open_with_what_acts_from_outside(root: Path, schema: int) -> None:
+    path = root / BAKE / "manifest.json"
+    with Store.open(root, BAKE, writable=True) as store:
+        store.describe(owner_file="other.blend")
+        follow = np.random.default_rng(0).random((6, 56)).astype("<f4")
+        (store.folder / "fields.f64").write_bytes(np.full(6 * 2 * fields.WIDTH, 0.5).tobytes())
+        (store.folder / "follow_now.f32").write_bytes(follow.tobytes())
+    data = json.loads(path.read_text())
+    for name in ("fields", "animated"):
+        del data["counts"][name]
+    data |= {"schema": schema, "fields": 2, "animated_follow": True}
+    if schema == 4:
+        del data["company"], data["together"]
+    path.write_text(json.dumps(data))
+    with Store.open(root, BAKE) as store:
+        assert store.own_inputs == ("fields", "follow_now") and store.manifest.company == ()
+        for index in range(6):
+            sample = stored_sample(store, index)
+            assert np.array_equal(sample.read["follow_now"], follow[index])
+            assert (sample.read["fields"] == 0.5).all() and sample.read["fields"].shape == (2, fields.WIDTH)
+
+
+def test_an_older_engine_is_told_from_this_one(root: Path) -> None:
+    with Store.open(root, BAKE) as store:
+        assert not store.manifest.is_by(METHOD.build())
 
 
 def test_an_older_bake_is_rebalanced(root: Path) -> None:

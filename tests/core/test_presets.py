@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from sinew.core.bake.method import find
 from sinew.core.base.errors import BadInput
 from sinew.core.methods import presets
 from sinew.core.methods.enrich.settings import Settings
@@ -12,9 +13,10 @@ def test_materials_and_artist_presets_are_there_and_valid() -> None:
     artist = {"subtle", "natural", "heavy", "cartoon", "bouncy"}
     assert physical | artist <= set(known)
     for name, preset in known.items():
-        settings = Settings().replace(preset.values)
+        settings = find(preset.method).settings().replace(preset.values)
         assert preset.description
-        assert (settings.young > 0) == (name in physical)
+        assert settings.is_material == preset.is_material
+        assert preset.is_material == (name in physical or preset.method != "enrich")
 
 
 def test_physical_presets_name_their_units() -> None:
@@ -30,10 +32,10 @@ def test_a_wrong_name_is_answered_with_the_closest() -> None:
 
 
 def test_a_preset_says_everything_about_the_look_and_nothing_else() -> None:
-    look = Settings().look()
     for preset in presets.load_all().values():
+        look = find(preset.method).settings().look()
         assert set(preset.values) == set(look)
-    assert not {"resolution", "follow_group", "frame_start", "frame_end", "samples", "rest_frame"} & set(look)
+        assert not {"resolution", "follow_group", "frame_start", "frame_end", "samples", "rest_frame"} & set(look)
 
 
 def test_own_presets_come_back_as_they_were_kept(tmp_path) -> None:

@@ -10,6 +10,8 @@ from sinew.core.methods.enrich import METHOD
 from sinew.core.methods.enrich.enricher import enrich
 from sinew.core.methods.enrich.settings import Settings
 
+pytestmark = pytest.mark.once
+
 FRAMES = 24
 
 

@@ -17,6 +17,7 @@ from sinew.core.bake.shot import Carried, Passenger, Sample, Shot
 from sinew.core.bake.store import Store
 from sinew.core.base.errors import BadInput, Cancelled, StoreError
 from sinew.core.methods.enrich.enricher import Enricher
+from sinew.core.methods.enrich.painted import Masks
 from sinew.core.methods.enrich.settings import Settings
 from sinew.core.paint.parts import Parts
 from sinew.core.paint.regions import Regions
@@ -76,12 +77,12 @@ def test_fully_drawn_back_is_the_input_and_half_way_lies_between(baked: run.Outc
 
 def test_it_is_what_a_bake_with_these_settings_makes_and_can_be_undone(baked: run.Outcome, tmp_path: Any) -> None:
     weights = np.clip(REST[:, 2], 0.0, 1.0)
-    anew = run.bake(make_shot(settings=with_after(0.7), after=weights), samples(), tmp_path)
-    again = remake.remake(baked.folder.parent, baked.id, with_after(0.7), weights)
+    anew = run.bake(make_shot(settings=with_after(0.7), masks=Masks(after=weights)), samples(), tmp_path)
+    again = remake.remake(baked.folder.parent, baked.id, with_after(0.7), Masks(after=weights))
     for name in ("result", "passenger_0"):
         assert np.array_equal(played(anew, name), played(again, name))
     with Store.open(again.folder.parent, again.id) as store:
-        shot = make_shot(settings=with_after(0.7), after=weights)
+        shot = make_shot(settings=with_after(0.7), masks=Masks(after=weights))
         assert run.check_inputs(store, shot, samples()) is None
         assert run.check_inputs(store, make_shot(), samples()) == (0, "amount")
     back = remake.remake(again.folder.parent, again.id, with_after(0.0))
@@ -90,7 +91,7 @@ def test_it_is_what_a_bake_with_these_settings_makes_and_can_be_undone(baked: ru
 
 def test_painted_weights_count_and_move_only_what_they_mark(baked: run.Outcome) -> None:
     upper = (REST[:, 2] > 0.7).astype(float)
-    result = played(remake.remake(baked.folder.parent, baked.id, with_after(1.0), upper))
+    result = played(remake.remake(baked.folder.parent, baked.id, with_after(1.0), Masks(after=upper)))
     moved = np.linalg.norm(result - played(baked), axis=2).max(axis=0)
     assert moved[REST[:, 2] > 0.9].max() > 0.01
     assert moved[REST[:, 2] < 0.15].max() < 1e-6
@@ -163,7 +164,7 @@ def test_damaged_and_unfinished_bakes_are_refused(baked: run.Outcome) -> None:
     with pytest.raises(StoreError, match="not complete"):
         remake.remake(root, unfinished, with_after(0.3))
     with pytest.raises(BadInput, match="between 0"):
-        remake.remake(root, baked.id, with_after(0.3), np.full(len(REST), 2.0))
+        remake.remake(root, baked.id, with_after(0.3), Masks(after=np.full(len(REST), 2.0)))
 
 
 def test_what_has_not_changed_is_not_made_again(baked: run.Outcome) -> None:

@@ -162,8 +162,9 @@ def test_a_resumed_bake_has_the_same_bits(tmp_path: Path) -> None:
 
 def test_another_safe_pose_is_another_bake() -> None:
     shot, _ = shot_of(3)
-    assert shot.safe is not None
+    assert shot.painted.safe is not None
     (rest, *_), _ = legs()
-    other = make_shot(rest, shot.triangles, shot.follow, 3, settings=shot.settings, safe=1.01 * shot.safe)
-    none = make_shot(rest, shot.triangles, shot.follow, 3, settings=shot.settings)
+    follow, safe = shot.painted.follow, 1.01 * shot.painted.safe
+    other = make_shot(rest, shot.triangles, follow, 3, settings=shot.settings, safe=safe)
+    none = make_shot(rest, shot.triangles, follow, 3, settings=shot.settings)
     assert len({shot.identity(), other.identity(), none.identity()}) == 3

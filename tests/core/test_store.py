@@ -28,7 +28,7 @@ def manifest(**changes: Any) -> Manifest:
         "vertices": 5,
         "triangles": 2,
         "method": "enrich",
-        "counts": {"cage_vertices": 4, "tets": 1, "parts": 0, "safe": 0, "inside": 0},
+        "counts": {"cage_vertices": 4, "tets": 1, "parts": 0, "safe": 0, "inside": 0, "fields": 0, "animated": 0},
         "samples": SAMPLES,
         "samples_per_frame": 1,
         "first_frame": 1,

@@ -16,12 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import BadInput
-from .approach import Approach
-from .cuts import Cuts, go_on
-from .outer import Outer
+from .cuts import Cuts, Simulated, go_on
 
 Floats = npt.NDArray[np.float64]
-Fitted = Callable[[int], Floats]
+Poses = Callable[[int], Floats]  # the input (n, 3) of a sample, as the simulation sees it
 
 _MOST_CYCLES = 20
 _CLOSED = 5e-4  # of size: how near the end of a cycle comes to its beginning
@@ -72,14 +70,14 @@ class Beginning:
     gap: Gap | None = None  # to be blended over the end, where the seam is too wide
 
 
-def find_cycle(fitted: Fitted, count: int, size: float, a_frame: int = 1) -> Cycle:
+def find_cycle(poses: Poses, count: int, size: float, a_frame: int = 1) -> Cycle:
     """How the samples repeat, of which there are so many a frame; a sentence where they do not."""
     if count < 4:
         raise BadInput("A loop needs at least four frames: lengthen the range, or turn loop off.")
-    closing = _rms(fitted(count - 1) - fitted(0))
+    closing = _rms(poses(count - 1) - poses(0))
     if closing < _SAME * size:
-        return Cycle(count - 1, count, _has_kink(fitted, count - 1, size))
-    beside = max(_rms(fitted(count - 1) - fitted(count - 2)), _rms(fitted(1) - fitted(0)), _SAME * size)
+        return Cycle(count - 1, count, _has_kink(poses, count - 1, size))
+    beside = max(_rms(poses(count - 1) - poses(count - 2)), _rms(poses(1) - poses(0)), _SAME * size)
     if closing > _JUMP * beside:
         raise BadInput(
             "The animation does not come back to where it begins, so it is no loop: choose the frames of one cycle (a "
@@ -87,15 +85,15 @@ def find_cycle(fitted: Fitted, count: int, size: float, a_frame: int = 1) -> Cyc
         )
     if a_frame > 1:
         raise BadInput("With several samples in each frame the last frame of a loop repeats its first: add one frame.")
-    return Cycle(count, count, _has_kink(fitted, count, size))
+    return Cycle(count, count, _has_kink(poses, count, size))
 
 
-def _has_kink(fitted: Fitted, period: int, size: float) -> bool:
+def _has_kink(poses: Poses, period: int, size: float) -> bool:
     """Whether the input arrives at the seam with another speed than it leaves with, as after half a cycle."""
-    last, before = fitted(0), fitted(period - 1)
+    last, before = poses(0), poses(period - 1)
     changes = []
     for i in range(1, period + 1):
-        now = fitted(i % period)
+        now = poses(i % period)
         changes.append(_rms(now - 2.0 * last + before))
         last, before = now, last
     # where the last sample meets the first, the change beside the seam is not to be trusted either
@@ -103,9 +101,9 @@ def _has_kink(fitted: Fitted, period: int, size: float) -> bool:
 
 
 def close_cycle(
-    enricher: Any,
-    fitted: Fitted,
-    outer: Callable[[int], Outer],
+    simulated: Simulated,
+    poses: Poses,
+    outer: Callable[[int], Any],
     cycle: Cycle,
     cuts: Cuts,
     is_wanted: Callable[[], bool],
@@ -114,16 +112,16 @@ def close_cycle(
     beginning so far comes back and is not to be used."""
 
     def at(i: int) -> Floats:
-        return fitted(cycle.index(i))
+        return poses(cycle.index(i))
 
-    state = enricher.begin(at(0), at(1))
+    state = simulated.begin(at(0), at(1))
     for cycles in range(1, _MOST_CYCLES + 1):
         before = state.positions
         for i in range(cycle.period):
             if not is_wanted():
                 return Beginning(state)
-            state, _ = go_on(enricher, state, i + 1, at, cuts, outer(i + 1))
-        seam = _largest(before - state.positions) / enricher.size
+            state, _ = go_on(simulated, state, i + 1, at, cuts, outer(i + 1))
+        seam = _largest(before - state.positions) / simulated.size
         if seam < _CLOSED:
             return Beginning(state, cycles, seam)
     # One cycle more tells what the kept one will leave open.
@@ -131,34 +129,35 @@ def close_cycle(
     for i in range(cycle.period):
         if not is_wanted():
             return Beginning(state)
-        state, _ = go_on(enricher, state, i + 1, at, cuts, outer(i + 1))
-    gap = Gap(first.positions - state.positions, enricher.interval * (first.velocities - state.velocities))
-    return Beginning(first, _MOST_CYCLES, _largest(gap.way) / enricher.size, gap)
+        state, _ = go_on(simulated, state, i + 1, at, cuts, outer(i + 1))
+    gap = Gap(first.positions - state.positions, simulated.interval * (first.velocities - state.velocities))
+    return Beginning(first, _MOST_CYCLES, _largest(gap.way) / simulated.size, gap)
 
 
-def settle(enricher: Any, fitted: Fitted, outer: Outer, is_wanted: Callable[[], bool]) -> Beginning:
+def settle(simulated: Simulated, poses: Poses, outer: Any, is_wanted: Callable[[], bool]) -> Beginning:
     """At rest in the first pose, and from there on moving with the input."""
-    pose = fitted(0)
-    moving = enricher.begin(pose, fitted(1))
+    pose = poses(0)
+    moving = simulated.begin(pose, poses(1))
     if not is_wanted():
         return Beginning(moving)
-    return Beginning(type(moving)(enricher.settle(pose, outer), moving.velocities))
+    return Beginning(type(moving)(simulated.settle(pose, outer), moving.velocities))
 
 
-def lead(enricher: Any, fitted: Fitted, outer: Outer, count: int, is_wanted: Callable[[], bool]) -> Beginning:
-    """Begins in the rest pose and leads the flesh to the first pose over `count` samples, where it arrives with a
-    motion of its own."""
-    way = Approach(enricher.cage, fitted(0), fitted(1), count)
+def lead(
+    simulated: Simulated, way: Poses, poses: Poses, outer: Any, count: int, is_wanted: Callable[[], bool]
+) -> Beginning:
+    """Begins in the rest pose and leads the body on a way of `count` samples to the first pose, where it arrives with
+    a motion of its own."""
 
     @functools.lru_cache(maxsize=4)
     def at(i: int) -> Floats:
-        return way.at(i) if i < count else fitted(i - count)
+        return way(i) if i < count else poses(i - count)
 
-    state = enricher.begin(at(0))
+    state = simulated.begin(at(0))
     for i in range(count):
         if not is_wanted():
             break
-        state, _ = enricher.advance(state, (at(max(i - 1, 0)), at(i), at(i + 1), at(i + 2)), outer)
+        state, _ = simulated.advance(state, (at(max(i - 1, 0)), at(i), at(i + 1), at(i + 2)), outer)
     return Beginning(state)
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -129,20 +129,39 @@ def _goes_far(step: _Step, after: _Step | None) -> bool:
     return step.way > _FAR and bool(bends) and min(bends) > max(_FAR, 0.5 * step.way)
 
 
-def window_of(index: int, fitted: Pose, cuts: Cuts) -> tuple[Any, Any, Any, Any]:
+class Simulated(Protocol):
+    """What simulates a body over arrays: states come in and go out. Poses (n, 3) are the input as it sees it."""
+
+    size: float  # of the body, metres
+    interval: float  # between two samples, seconds
+
+    def begin(self, pose: Any, following: Any = None) -> Any:
+        """The state on the input and moving with it; `following` is the pose of the next sample."""
+
+    def advance(self, state: Any, window: Any, outer: Any) -> tuple[Any, Any]:
+        """The state at the end of a way between the two middle poses of a window, and what happened there. `outer`:
+        what acts beside the input, as its method has it."""
+
+    def settle(self, pose: Any, outer: Any) -> Any:
+        """The places (n, 3) at rest in a pose that stands still."""
+
+
+def window_of(index: int, poses: Pose, cuts: Cuts) -> tuple[Any, Any, Any, Any]:
     """The two samples that the way to sample `index` joins, between those beside them. Nothing is seen across a cut:
-    None there, and beyond the ends, where `fitted(i)` is None; where the input jumps to `index`, so is the second."""
+    None there, and beyond the ends, where `poses(i)` is None; where the input jumps to `index`, so is the second."""
     jumps = cuts.at(index)
-    before = None if jumps or cuts.at(index - 1) else fitted(index - 2)
-    after = None if cuts.at(index + 1) else fitted(index + 1)
-    return before, None if jumps else fitted(index - 1), fitted(index), after
+    before = None if jumps or cuts.at(index - 1) else poses(index - 2)
+    after = None if cuts.at(index + 1) else poses(index + 1)
+    return before, None if jumps else poses(index - 1), poses(index), after
 
 
-def go_on(enricher: Any, state: Any, index: int, fitted: Pose, cuts: Cuts, outer: Any) -> tuple[Any, Any | None]:
+def go_on(
+    simulated: Simulated, state: Any, index: int, poses: Pose, cuts: Cuts, outer: Any
+) -> tuple[Any, Any | None]:
     """The state of sample `index` from the one before, and what happened on the way; None where the input jumps and it
     begins anew."""
-    window = window_of(index, fitted, cuts)
+    window = window_of(index, poses, cuts)
     if window[1] is None:
-        return enricher.begin(*window[2:]), None
-    state, step = enricher.advance(state, window, outer)
+        return simulated.begin(*window[2:]), None
+    state, step = simulated.advance(state, window, outer)
     return state, step

@@ -1,4 +1,4 @@
-"""Blender's force fields on the flesh: what they push with at given points. The fields of a frame are rows of numbers,
+"""Blender's force fields on a body: what they push with at given points. The fields of a frame are rows of numbers,
 which lie in the bake folder beside the frame; here they become accelerations.
 
 Fields act as on Blender's particles of mass 1: strength, distance, falloff, flow and drag mean the same, the numbers
@@ -38,7 +38,7 @@ def no_fields() -> Floats:
 
 
 def is_known(field: Mapping[str, Any]) -> bool:
-    """Whether flesh feels such a field."""
+    """Whether a body feels such a field."""
     return all(field[name] in known for name, known in NAMES.items())
 
 
@@ -197,7 +197,7 @@ def _gradient(corners: npt.NDArray[np.int64]) -> Floats:
 
 def push_of(begin: Floats, end: Floats, positions: Floats, velocities: Floats, interval: float) -> Floats:
     """The acceleration (n, 3) between two frames, given the fields at both and the state at the first. It is that in
-    the middle of the interval, and what slows flesh down at most brings it to a stop within."""
+    the middle of the interval, and what slows it down at most brings it to a stop within."""
     middle = positions + 0.5 * interval * velocities
     resting = np.zeros_like(velocities)
     found = np.zeros_like(positions)

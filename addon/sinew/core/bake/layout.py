@@ -11,7 +11,6 @@ import numpy as np
 
 from ..base import disk
 from ..base.errors import BadInput, StoreError
-from . import fields
 from .manifest import Manifest
 from .method import Layout, Shape, find
 
@@ -36,41 +35,47 @@ class Slot:
         return size_of((self.shape, self.kind))
 
 
-def of(manifest: Manifest) -> Layout:
-    """All files of a bake: those of every bake, and those of its method."""
+def of_method(manifest: Manifest) -> Layout:
+    """The files of a bake that its method has beside those of every bake."""
     try:
-        own = find(manifest.method).layout(manifest.vertices, manifest.counts)
+        return find(manifest.method).layout(manifest.vertices, manifest.counts)
     except BadInput as error:
         raise StoreError(str(error)) from error
     except KeyError as error:
         raise StoreError(f"The manifest of bake {manifest.id} is damaged ({error} is missing): bake again.") from error
+
+
+def of(manifest: Manifest) -> Layout:
+    """All files of a bake."""
+    own = of_method(manifest)
     constants: dict[str, Shape] = {
         "rest": ((manifest.vertices, 3), "<f8"),
         "triangles": ((manifest.triangles, 3), "<i4"),
-        "follow": ((manifest.vertices,), "<f8"),
     }
     inputs: dict[str, Shape] = {
         "input": ((manifest.vertices, 3), "<f4"),
         "matrix": ((4, 4), "<f8"),
         "amount": ((1, 1), "<f8"),
     }
-    if manifest.fields:
-        inputs["fields"] = ((manifest.fields, fields.WIDTH), "<f8")
-    if manifest.animated_follow:
-        inputs["follow_now"] = ((manifest.vertices, 1), "<f4")
     for index, entry in enumerate(manifest.passengers):
         for name in ("rest", "first"):
             constants[f"passenger_{index}_{name}"] = ((entry.vertices, 3), "<f8")
         constants[f"passenger_{index}_shells"] = ((entry.vertices,), "<i4")
         inputs[f"passenger_{index}_input"] = ((entry.vertices, 3), "<f4")
         inputs[f"passenger_{index}_matrix"] = ((4, 4), "<f8")
-    return Layout({**constants, **own.constants}, {**inputs, **own.inputs}, own.prepared, own.state)
+    return Layout({**constants, **own.constants}, {**inputs, **own.inputs}, own.prepared, own.state, own.pieces)
 
 
 def slots(layout: Layout) -> dict[str, Slot]:
     """The files that have a slot for each sample."""
     shapes = {**layout.inputs, **layout.prepared, **layout.state}
+    shapes |= {place_of(name): ((2,), "<f8") for name in layout.pieces}
     return {name: Slot(f"{name}.{EXTENSIONS[kind]}", shape, kind) for name, (shape, kind) in shapes.items()}
+
+
+def place_of(piece: str) -> str:
+    """The slot that says where a piece of a sample begins in its file, and how many bytes it has."""
+    return f"{piece}_at"
 
 
 def is_of_body(slot: str) -> bool:

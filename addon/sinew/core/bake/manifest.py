@@ -8,19 +8,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..base.errors import StoreError
+from ..base.errors import BadInput, StoreError
+from .method import find
 
-SCHEMA = 5
+SCHEMA = 6
 MANIFEST_LIMIT = 8_000_000
 _ID = re.compile(r"[0-9a-f]{16}\Z")
 _MAX_COUNT = 2**31 - 1
 _MAX_SAMPLES = 4_000_000
 _MAX_PASSENGERS = 10_000
-_MAX_FIELDS = 10_000
 _MAX_COUNTS = 32
 _MAX_COMPANY = 10_000
-# That older bakes of schema 3 lack.
-_LATER_KEYS = {"fields": 0, "animated_follow": False, "has_parts": False, "has_safe": False, "has_inside": False}
+_OLDEST = 3  # schema that is read
+_UNKNOWN_BUILD = "of schema 3"  # no build of today computes as that did, which kept a hash of a file
 
 _JSON_TYPES: dict[str, Any] = {
     "str": str, "int": int, "bool": bool, "float": (int, float), "dict": dict, "tuple": list,
@@ -62,8 +62,6 @@ class Manifest:
     report: dict[str, Any] = field(default_factory=dict)
     passengers: tuple[PassengerEntry, ...] = ()
     is_preview: bool = False
-    fields: int = 0  # force fields in every sample
-    animated_follow: bool = False  # every sample has follow weights
     company: tuple[str, ...] = ()  # identities of those that it was simulated with
     together: str = ""  # a token that its bake and theirs share, and no others; "": it was simulated alone
     complete: bool = False
@@ -76,7 +74,10 @@ class Manifest:
         damaged = f"{path} is damaged ({{}}): delete its folder and bake again."
         if not isinstance(data, dict):
             raise StoreError(damaged.format("it is no table"))
-        data = _migrated(data)
+        try:
+            data = _migrated(data)
+        except BadInput as error:
+            raise StoreError(str(error)) from error
         if data.get("schema") != SCHEMA:
             raise StoreError(
                 f"{path} was written by another version of Sinew (schema {str(data.get('schema'))[:20]}): bake again."
@@ -101,8 +102,6 @@ class Manifest:
             raise StoreError(damaged.format("triangles or samples_per_frame"))
         if not 1e-6 <= data["frame_rate"] <= 1e6 or not _ID.match(data["id"]):
             raise StoreError(damaged.format("frame_rate or id"))
-        if not 0 <= data["fields"] <= _MAX_FIELDS:
-            raise StoreError(damaged.format("fields"))
         for name in ("first_frame", "frame_start", "frame_end"):
             if abs(data[name]) > 2**24:
                 raise StoreError(damaged.format(name))
@@ -123,21 +122,19 @@ class Manifest:
 
 def _migrated(data: dict[str, Any]) -> dict[str, Any]:
     """A manifest as this schema has it, from one of an older one that can be read."""
-    if data.get("schema") == 3:
-        data = _from_schema_3(data)
-    if data.get("schema") == 4:  # it kept no company
-        data = {"company": [], "together": "", **data, "schema": SCHEMA}
-    return data
-
-
-def _from_schema_3(data: dict[str, Any]) -> dict[str, Any]:
-    """It knew one method, and its counts by name; its build was a hash of a file, not of sources."""
-    data = {**_LATER_KEYS, **data}
-    counts: dict[str, Any] = {name: data.pop(name) for name in ("cage_vertices", "tets") if name in data}
-    counts |= {name: int(bool(data.pop(f"has_{name}"))) for name in ("parts", "safe", "inside")}
-    if isinstance(data.get("report"), dict):
-        data["report"] = {"method": "enrich", **data["report"]}
-    return {**data, "schema": 4, "method": "enrich", "counts": counts, "build": ""}
+    schema = data.get("schema")
+    if type(schema) is not int or not _OLDEST <= schema < SCHEMA:
+        return data
+    method = find(str(data.get("method", "")))  # schema 3 knew one alone
+    former: dict[str, Any] = {"company": [], "together": "", **data}  # those before 5 kept no company
+    if schema == 3:
+        former |= {"method": method.name, "counts": {}, "build": _UNKNOWN_BUILD}
+        if isinstance(data.get("report"), dict):
+            former["report"] = {"method": method.name, **data["report"]}
+    if isinstance(former.get("counts"), dict):
+        former["counts"] = {**former["counts"], **method.older_counts(data)}
+    names = {field.name for field in dataclasses.fields(Manifest)}
+    return {**{name: value for name, value in former.items() if name in names}, "schema": SCHEMA}
 
 
 def _passengers_from_json(data: list[Any], damaged: str) -> tuple[PassengerEntry, ...]:

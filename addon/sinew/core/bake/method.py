@@ -35,6 +35,28 @@ class Layout:
     inputs: Mapping[str, Shape] = field(default_factory=dict)  # as sampled
     prepared: Mapping[str, Shape] = field(default_factory=dict)  # made from the input alone
     state: Mapping[str, Shape] = field(default_factory=dict)  # what the simulation goes on from
+    pieces: tuple[str, ...] = ()  # more of the state: bytes, of any length in each sample
+
+
+class Painted(Protocol):
+    """What a method has read of a body at rest beside its shape: a record of its own. The machinery carries it from the
+    scene to the engine, and asks it for nothing but what a bake depends on."""
+
+    def simulated(self) -> Mapping[str, Array]:
+        """What the simulated motion depends on, by name."""
+
+    def shown(self, settings: Any) -> list[object]:
+        """What results depend on beside that, as JSON knows it."""
+
+
+class Unpainted:
+    """Nothing was read."""
+
+    def simulated(self) -> Mapping[str, Array]:
+        return {}
+
+    def shown(self, settings: Any) -> list[object]:
+        return []
 
 
 class Show(Protocol):
@@ -42,6 +64,14 @@ class Show(Protocol):
 
     def show(self, store: Store, index: int) -> list[npt.NDArray[np.float32]]:
         """The result of a sample: the body, then its passengers, each in its own space."""
+
+    def measure(self, store: Store, index: int, offsets: npt.NDArray[np.float64]) -> Mapping[str, float]:
+        """What of the numbers of a sample is about its result. `offsets` (t,): how far each vertex of the body is from
+        its input, metres."""
+
+    def about(self, store: Store, size: float) -> Mapping[str, Any]:
+        """What a report says of the results, beside what it says of those of every method; a table is added to that of
+        the same name."""
 
     def use(self, settings: Any) -> None:
         """From now on with other result settings."""
@@ -104,13 +134,22 @@ class Method:
     version: Callable[[], str]  # of what it needs, or a sentence where that is missing
     build: Callable[[], str]  # id of what computes, known without loading it: two of one version may compute other bits
     monitor: Callable[[], Any]  # of work in a thread: progress() and cancel()
+    # What was read of the body of a finished bake; with what of the scene its results depend on now, None: nothing.
+    painted: Callable[[Store, Any], Painted] = lambda store, shown: Unpainted()
+    # The counts that a manifest of schema 5 or older kept by other names.
+    older_counts: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda manifest: {}
+    # What a new setup begins with, where that is not the default that all methods share.
+    fresh: Mapping[str, Any] = field(default_factory=dict)
     numbers: type[Numbers] = Numbers
     tell: Callable[[Mapping[str, Any]], Told] = lambda report: Told()
     ahead: Callable[[Any], int] = lambda settings: 0  # a state has looked at so many samples after its own
     making: str = ""  # what is made once, before the first sample, for a clock and in sentences
     saving: str = "close other programs"  # what helps where memory is short
     coarse: Callable[[Any], Mapping[str, Any]] = lambda settings: {}  # changes of the settings for a quick look
+    # Of them, those that only act on results when every sample has its state, with what they are until then.
+    late: Callable[[Any], Mapping[str, Any]] = lambda settings: {}
     shares: Callable[[Any], Mapping[str, Any]] = lambda settings: {}  # of them, what all bodies of a world have as one
+    roams: Callable[[Any], bool] = lambda settings: False  # whether with them a body leaves its animation
 
 
 _known: dict[str, Method] = {}

@@ -80,7 +80,7 @@ def _between(before: Sample | None, a: Sample | None, b: Sample, after: Sample |
             for matrix, points in zip(matrices, np.split(cloud.at(t), ends), strict=True)
         )
         amount = a.amount + t * (b.amount - a.amount)
-        yield Sample(index, body.positions, body.matrix, amount, tuple(carried), a.fields, a.follow)
+        yield Sample(index, body.positions, body.matrix, amount, tuple(carried), a.read)
 
 
 def _parts(sample: Sample) -> list[tuple[Any, Any]]:

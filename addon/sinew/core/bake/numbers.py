@@ -15,10 +15,8 @@ Kind = TypeVar("Kind", bound="Numbers")
 class Numbers:
     """Those of every method; a method's own class adds to them. Lengths in metres."""
 
-    follow_max: float = 0.0  # how far what follows exactly is off
     added_max: float = 0.0  # how far a vertex got from the input
     added_square: float = 0.0  # mean of the squares, of all vertices
-    free_square: float = 0.0  # of those with a weight below a half
     restarted: float = 0.0  # the input jumps here, so the simulation started anew
     # Of the first sample, where the frames are one cycle.
     period: float = 0.0  # samples

@@ -1,5 +1,5 @@
-"""Results anew from a finished bake: amount, maximum offset, detail and balance after the bake need neither the scene
-nor a simulation. All comes from the bake folder, whose files the new one shares; the old one stays as it is."""
+"""Results anew from a finished bake: what only says how a simulation is shown needs neither the scene nor another
+simulation. All comes from the bake folder, whose files the new one shares; the old one stays as it is."""
 
 from __future__ import annotations
 
@@ -10,11 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..base.errors import Cancelled, StoreError
 from ..base.settings import RESULT
-from ..paint.parts import Parts
 from .clock import Clock
 from .method import find
 from .report import shown_numbers
@@ -23,20 +21,18 @@ from .run import Outcome, Progress
 from .shot import Passenger, Sample, Shot, stored_sample
 from .store import Store
 
-Floats = npt.NDArray[np.float64]
-
 
 def remake(
     root: Path,
     bake_id: str,
     settings: Any,
-    after: Floats | None = None,
+    shown: Any = None,
     *,
     amounts: Sequence[float] | None = None,
     progress: Progress | None = None,
 ) -> Outcome:
-    """A complete bake with other result settings. `after` (t,): where `follow_after` acts; None: everywhere. `amounts`:
-    of each sample, as keyframed; None: those of the bake.
+    """A complete bake with other result settings. `shown`: what its method has read of the scene about them now.
+    `amounts`: of each sample, as keyframed; None: those of the bake.
 
     KeyboardInterrupt (also from `progress`) ends in Cancelled, and nothing has changed.
     """
@@ -45,22 +41,24 @@ def remake(
     try:
         with Store.open(root, bake_id) as old:
             _check(old)
-            shot = stored_shot(old, settings, after)
+            shot = stored_shot(old, settings, shown)
             results = results_of(old, shot)
             if all(_is_made(old, shot, sample) for sample in _samples(old, amounts)):
                 return Outcome(bake_id, old.folder, old.manifest.report, True)
             store = Store.fork(root, old, settings=shot.settings.as_dict())
         results = dataclasses.replace(results, store=store, clock=clock)
+        is_late = bool(shot.method.late(shot.settings))  # what depends on all samples is made whole
+        for sample in _samples(store, amounts):
+            store.write("amount", sample.index, np.full((1, 1), sample.amount))
         for sample in _samples(store, amounts):
             index, mark = sample.index, store.marks[sample.index]
             if mark is None or mark.data != store.digest(index):
                 raise StoreError(f"The bake is damaged at sample {index}: bake again.")
-            if not _is_made(store, shot, sample):
-                store.write("amount", index, np.full((1, 1), sample.amount))
+            if is_late or not _is_made(store, shot, sample):
                 results.write(index, shot.result_key(sample), mark.numbers)
             if progress:
                 progress("Showing", index + 1, shot.samples, -1.0)
-        report = _report(store, shot, clock)
+        report = _report(store, results, clock)
         store.complete(report)
         return Outcome(store.manifest.id, store.folder, report, False)
     except BaseException as error:
@@ -75,7 +73,7 @@ def remake(
             store.close()
 
 
-def stored_shot(store: Store, settings: Any, after: Floats | None) -> Shot:
+def stored_shot(store: Store, settings: Any, shown: Any = None) -> Shot:
     """The shot that a bake was made of, with other result settings. Gravity and the like went into the simulation."""
     manifest = store.manifest
     method = find(manifest.method)
@@ -93,7 +91,6 @@ def stored_shot(store: Store, settings: Any, after: Floats | None) -> Shot:
     return Shot(
         rest=store.constant("rest"),
         triangles=store.constant("triangles"),
-        follow=store.constant("follow"),
         settings=method.settings().replace(known | settings.part(RESULT)),
         method=method,
         samples=manifest.samples,
@@ -106,17 +103,11 @@ def stored_shot(store: Store, settings: Any, after: Floats | None) -> Shot:
         owner_object=manifest.owner_object,
         owner_setup=manifest.owner_setup,
         passengers=passengers,
-        parts=_stored_parts(store),
-        after=after,
+        painted=method.painted(store, shown),
+        reads=bool(store.own_inputs),
         native=manifest.native,
         build=manifest.build,
     )
-
-
-def _stored_parts(store: Store) -> Parts | None:
-    if "tracked" not in store.layout.constants:
-        return None
-    return Parts(store.constant("tracked") != 0, store.constant("rigid"))
 
 
 def results_of(store: Store, shot: Shot) -> Results:
@@ -127,9 +118,6 @@ def results_of(store: Store, shot: Shot) -> Results:
 def _check(store: Store) -> None:
     if not store.manifest.complete or store.done != store.manifest.samples:
         raise StoreError("This bake is not complete: bake again.")
-    settings = store.manifest.settings
-    if (settings.get("track_group") or settings.get("rigid_group")) and "tracked" not in store.layout.constants:
-        raise StoreError("This bake does not hold its tracked and rigid parts: bake again.")
 
 
 def _samples(store: Store, amounts: Sequence[float] | None) -> Iterator[Sample]:
@@ -145,9 +133,10 @@ def _is_made(store: Store, shot: Shot, sample: Sample) -> bool:
     return mark is not None and mark.result == shot.result_key(sample)
 
 
-def _report(store: Store, shot: Shot, clock: Clock) -> dict[str, Any]:
+def _report(store: Store, results: Results, clock: Clock) -> dict[str, Any]:
+    shot = results.shot
     report = dict(store.manifest.report)
     size = float(report.get("size") or 1.0)
     seconds = {"detail": round(clock.seconds.get("detail", 0.0), 4), "total": round(clock.total, 4)}
     report |= {"bake": store.manifest.id, "computed": 0, "seconds": seconds, "settings": shot.settings.as_dict()}
-    return report | shown_numbers(shot, store, size)
+    return report | shown_numbers(shot, store, size, results.shown)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .clock import Clock
-from .method import Engine, find
+from .method import Engine, Show, find
 from .numbers import Numbers
 from .shot import Shot
 from .store import Store
@@ -43,8 +43,9 @@ def build_report(shot: Shot, store: Store, engine: Engine, clock: Clock) -> dict
         "passengers": [
             {"object": one.object_name, "vertices": len(one.rest), "rigid": one.rigid} for one in shot.passengers
         ],
+        "together": list(shot.companions),
         "size": size,
-        **shown_numbers(shot, store, size),
+        **shown_numbers(shot, store, size, engine),
         "restarts": _restarts(shot, marks),
         "loop": _loop(marks, shot.repeats) if shot.settings.loop else None,
         "input_mark": shot.input_mark,
@@ -84,26 +85,28 @@ def duration_text(amount: float) -> str:
     return f"{hours} h {rest:02d} min"
 
 
-def shown_numbers(shot: Shot, store: Store, size: float) -> dict[str, Any]:
+def shown_numbers(shot: Shot, store: Store, size: float, shown: Show) -> dict[str, Any]:
     """What of a report depends on what is shown of the simulation, and not on the simulation alone."""
-    marks = numbers_of(store)
-    played = marks[(shot.frame_start - shot.first_frame) * shot.settings.samples :]
-    followed = max((numbers.follow_max for numbers in marks), default=0.0)
-    added_rms = math.sqrt(_mean([numbers.added_square for numbers in played]))
-    free_rms = math.sqrt(_mean([numbers.free_square for numbers in played]))
+    played = played_numbers(shot, store)
+    added_rms = root_mean([numbers.added_square for numbers in played])
     added_max = max((numbers.added_max for numbers in played), default=0.0)
-    return {
-        "follow_error": {"max": followed, "max_relative": followed / size},
-        "added_motion": {
-            "rms": added_rms,
-            "max": added_max,
-            "rms_relative": added_rms / size,
-            "max_relative": added_max / size,
-            "free_rms": free_rms,  # of vertices with a weight below a half; the others are of all
-            "free_rms_relative": free_rms / size,
-            "free_vertices": int((shot.follow < 0.5).sum()),
-        },
+    motion = {
+        "rms": added_rms,
+        "max": added_max,
+        "rms_relative": added_rms / size,
+        "max_relative": added_max / size,
     }
+    own = dict(plain(shown.about(store, size)))
+    return {**own, "added_motion": {**motion, **own.get("added_motion", {})}}
+
+
+def played_numbers(shot: Shot, store: Store) -> Sequence[Any]:
+    """Those of the samples that play, without a preroll."""
+    return numbers_of(store)[(shot.frame_start - shot.first_frame) * shot.settings.samples :]
+
+
+def root_mean(squares: list[float]) -> float:
+    return math.sqrt(_mean(squares))
 
 
 def lines(report: Mapping[str, Any]) -> list[str]:
@@ -118,6 +121,7 @@ def lines(report: Mapping[str, Any]) -> list[str]:
         f"added motion {100 * added['rms_relative']:.2f} % rms, {100 * added['max_relative']:.2f} % max of size",
         f"{seconds['total']:.1f} s ({stages})",
         *([f"carries {_carried(report)}"] if report["passengers"] else []),
+        *([f"simulated together with {_joined(report)}"] if report.get("together") else []),
         *(["from the frames of the last bake: nothing that moves has changed"] if report.get("from_stored") else []),
         *(f"note: {warning}" for warning in report["warnings"]),
     ]
@@ -126,6 +130,11 @@ def lines(report: Mapping[str, Any]) -> list[str]:
 def _carried(report: Mapping[str, Any]) -> str:
     parts = report["passengers"]
     return ", ".join(f"{one['object']} ({'rigid' if one['rigid'] else 'soft'})" for one in parts)
+
+
+def _joined(report: Mapping[str, Any]) -> str:
+    names = report["together"]
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
 
 
 def told(report: Mapping[str, Any]) -> list[str]:
@@ -143,6 +152,8 @@ def told(report: Mapping[str, Any]) -> list[str]:
     ]
     if report["passengers"]:
         found.insert(1, f"Carries {_carried(report)}")
+    if report.get("together"):
+        found.insert(1, f"Together with {_joined(report)}")
     memory = report["peak_memory"]
     return [*found, f"Memory {memory / 1e6:,.0f} MB at most"] if memory else found
 
@@ -166,7 +177,8 @@ def _warnings(report: Mapping[str, Any]) -> list[str]:
     if report["loop"] and report["loop"]["blended"]:
         found.append(
             f"The loop did not close within {report['loop']['cycles']} cycles and was blended "
-            f"({report['loop']['seam_relative']:.2%} of size were left): shorten Settle, or choose a longer cycle."
+            f"({report['loop']['seam_relative']:.2%} of size were left): let it settle sooner, or choose a longer "
+            "cycle."
         )
     if report["loop"] and report["loop"]["kink"]:
         found.append(

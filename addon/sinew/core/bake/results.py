@@ -33,20 +33,11 @@ class Results:
         with self.clock.stage("detail"):
             positions = self.made(index)
             shown = placed(store.read("matrix", index), positions[0].astype(np.float64))
-            offset = np.linalg.norm(shown - world(store, index), axis=1)
+            offsets = np.linalg.norm(shown - world(store, index), axis=1)
         for name, part in zip(store.result_names, positions, strict=True):
             store.write_result(index, part, name)
-        follow = store.read("follow_now", index)[:, 0] if store.manifest.animated_follow else self.shot.follow
-        parts = self.shot.parts
-        seen = np.ones(len(offset), bool) if parts is None else parts.tracked  # elsewhere the input is not meant
-        about_result = dataclasses.replace(
-            numbers,
-            follow_max=float(offset[follow >= 1.0].max(initial=0.0)),
-            added_max=float(offset[seen].max(initial=0.0)),
-            added_square=_mean_square(offset[seen]),
-            free_square=_mean_square(offset[seen & (follow < 0.5)]),
-        )
-        store.mark_done(index, key, about_result)
+        about_result = self.shown.measure(store, index, offsets)
+        store.mark_done(index, key, dataclasses.replace(numbers, **about_result))
 
     def show(self, settings: Any) -> None:
         """From now on with other result settings."""
@@ -58,7 +49,12 @@ class Results:
         return self.shown.show(self.store, index)
 
 
-def _mean_square(lengths: Floats) -> float:
+def added(offsets: Floats) -> dict[str, float]:
+    """The numbers of every method about a result, from how far vertices are from their input."""
+    return {"added_max": float(offsets.max(initial=0.0)), "added_square": mean_square(offsets)}
+
+
+def mean_square(lengths: Floats) -> float:
     return float(np.mean(lengths**2)) if len(lengths) else 0.0
 
 

@@ -395,13 +395,10 @@ def _create(root: Path, shot: Shot, found: _Found, engine: Engine) -> Store:
         report=engine.notes(),
         passengers=folders.entries(shot),
         is_preview=shot.is_preview,
-        fields=shot.fields,
-        animated_follow=shot.animated_follow,
         company=shot.company,
         together=found.together,
     )
-    given: dict[str, Any] = {"rest": shot.rest, "triangles": shot.triangles, "follow": shot.follow}
-    constants = {**given, **engine.constants()}
+    constants: dict[str, Any] = {"rest": shot.rest, "triangles": shot.triangles, **engine.constants()}
     for index, passenger in enumerate(shot.passengers):
         for name in ("rest", "first", "shells"):
             constants[f"passenger_{index}_{name}"] = getattr(passenger, name)
@@ -431,6 +428,8 @@ def _run(bakes: Sequence[_Bake], progress: Progress | None) -> None:
                 break
             clock.tell()
         clock.tell(force=True)
+        for one in bakes:
+            one.worker.finish_late(functools.partial(_tell_late, progress, one.shot.samples))
     except (KeyboardInterrupt, Cancelled):
         word = "frames" if all(one.shot.settings.samples == 1 for one in bakes) else "samples"
         raise Cancelled(
@@ -438,9 +437,21 @@ def _run(bakes: Sequence[_Bake], progress: Progress | None) -> None:
         ) from None
 
 
+def _tell_late(progress: Progress | None, total: int, done: int) -> None:
+    if progress:
+        progress("Showing", done, total, -1.0)
+
+
 def _companies(bakes: Sequence[_Bake]) -> list[Company]:
+    """In an order that does not depend on who is named first, nor on later names: what is kept of a contact counts by
+    it."""
+
+    def by_owner(number: int) -> tuple[str, str]:
+        manifest = bakes[number].worker.store.manifest
+        return manifest.owner_object, manifest.owner_setup
+
     groups = _grouped([one.world for one in bakes])
-    return [Company([bakes[number].worker for number in numbers]) for numbers in groups]
+    return [Company([bakes[number].worker for number in sorted(numbers, key=by_owner)]) for numbers in groups]
 
 
 class _LeftClock:

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from ..base.errors import BadInput
-from ..base.settings import CAGE, DATA, RANGE, RESULT, BaseSettings, setting
+from ..base.settings import BODY, DATA, RANGE, RESULT, BaseSettings, setting
 from .missing import parse_frames
 
 
@@ -16,10 +16,12 @@ from .missing import parse_frames
 class BakeSettings(BaseSettings):
     """A method's own settings are fields of a subclass."""
 
+    finds_passengers: ClassVar[bool] = True  # whether meshes on the same armature come along unasked
+
     amount: float = setting(
         1.0,
         "How much of the motion is seen: 0 is the animation as it was, 2 is double. Multiplies the object property "
-        "sinew_amount, and needs no new simulation",
+        "sinew_amount, and needs no new simulation. Other than 1 it does not see what is touched",
         low=0.0,
         high=2.0,
         belongs=RESULT,
@@ -27,7 +29,7 @@ class BakeSettings(BaseSettings):
     )
     passengers: bool = setting(
         True,
-        "Clothes, eyes, teeth and hair that hang on the same armature move with the flesh of the body",
+        "Clothes, eyes, teeth and hair that hang on the same armature move with the body",
         belongs=RANGE,
         label="Attached Meshes",
     )
@@ -43,7 +45,7 @@ class BakeSettings(BaseSettings):
         "Frame on which the body is relaxed; none takes the undeformed mesh",
         low=-1048574,
         high=1048574,
-        belongs=CAGE,
+        belongs=BODY,
         counts=DATA,
         own="Take the rest shape from a frame instead of the undeformed mesh",
     )
@@ -70,21 +72,21 @@ class BakeSettings(BaseSettings):
     )
     preroll: int = setting(
         0,
-        "Frames simulated before the first, so that flesh hangs and swings already when the shot begins. With a start "
-        "at rest, those on the way to the first pose (0 is one second)",
+        "Frames simulated before the first, so that the body hangs and swings already when the shot begins. With a "
+        "start at rest, those on the way to the first pose (0 is one second)",
         low=0,
         high=1000,
         soft=(0, 100),
     )
     start: str = setting(
         "moving",
-        "How flesh begins: moving with the animation, settled in the first pose (it hangs already where it sags), or "
-        "at rest in the undeformed shape, from where it is led to the first pose before the first frame",
+        "How the body begins: moving with the animation, settled in the first pose (it hangs already where it sags), "
+        "or at rest in the undeformed shape, from where it is led to the first pose before the first frame",
         choices={"moving": "Moving", "settled": "Settled", "rest": "Rest"},
     )
     loop: bool = setting(
         False,
-        "The frames are one cycle of a loop, on the spot: the flesh ends as it began and repeats without a jump",
+        "The frames are one cycle of a loop, on the spot: the motion ends as it began and repeats without a jump",
     )
     missing_frames: str = setting(
         "",
@@ -100,6 +102,11 @@ class BakeSettings(BaseSettings):
         counts=DATA,
         own="Use a gravity of its own instead of the scene's",
     )
+
+    @property
+    def is_material(self) -> bool:
+        """Whether they are those of a real material, whose motion depends on the size of the body."""
+        return False
 
     def __post_init__(self) -> None:
         super().__post_init__()

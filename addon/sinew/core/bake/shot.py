@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,17 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.hashes import hash_arrays
-from ..base.settings import ALWAYS, CAGE, RESULT, SIMULATION
-from ..cage.welds import Labels
-from ..paint.parts import Parts
-from ..paint.regions import Regions
-from .fields import no_fields
-from .method import Method
+from ..base.settings import ALWAYS, BODY, RESULT, SIMULATION
+from .method import Array, Method, Painted, Unpainted
 from .store import Store
 
 Floats = npt.NDArray[np.float64]
 
-_IDENTITY = 3  # of this way to hash: bakes that were hashed otherwise are never the same
+_IDENTITY = 4  # of this way to hash: bakes that were hashed otherwise are never the same
 
 
 @dataclass(frozen=True)
@@ -42,8 +40,7 @@ class Sample:
     matrix: Floats
     amount: float = 1.0
     carried: tuple[Carried, ...] = ()  # one for each passenger of the shot
-    fields: Floats = field(default_factory=no_fields)  # (k, WIDTH) the force fields; as many in every sample
-    follow: npt.NDArray[np.float32] | None = None  # (t,) weights where they are animated
+    read: Mapping[str, Array] = field(default_factory=dict)  # what its method reads on every frame, by its layout
 
 
 @dataclass(frozen=True)
@@ -57,14 +54,12 @@ class Passenger:
     rigid: bool  # each shell turns and shifts as a whole
 
 
-
 @dataclass(frozen=True)
 class Shot:
     """What a bake is made of, but its frames. Positions in world metres."""
 
     rest: Floats  # (t, 3)
     triangles: npt.NDArray[np.int32]  # (m, 3)
-    follow: Floats  # (t,), 0 free .. 1 follows exactly
     settings: Any  # of the method's class
     method: Method
     samples: int  # number of samples, preroll included
@@ -77,14 +72,11 @@ class Shot:
     owner_object: str
     owner_setup: str = ""  # id of the setup: two setups never share a bake
     passengers: tuple[Passenger, ...] = ()
-    parts: Parts | None = None  # which vertices carry input, and which are rigid; None: all, and none
-    regions: Regions = Regions()
-    fields: int = 0  # how many force fields each sample has
-    after: Floats | None = None  # (t,) where the setting follow_after acts; None: everywhere
+    painted: Painted = Unpainted()  # what its method has read of the body
+    reads: bool = False  # whether its method reads more on every frame than the meshes
     repeats: tuple[bool, bool] = (False, False)  # whether the input of a loop goes on so before and after the range
-    safe: Floats | None = None  # (t, 3) the body where its near parts are apart, at any place; None: at rest
-    labels: Labels | None = None  # what its parts are called, for sentences
     company: tuple[str, ...] = ()  # identities of those that it is simulated with
+    companions: tuple[str, ...] = ()  # names of their objects, for a report
     is_preview: bool = False
     input_mark: str = ""  # hash of what the frames were made from in the scene; "" where it cannot be told
     is_from_stored: bool = False  # its frames are those of an earlier bake
@@ -97,24 +89,21 @@ class Shot:
         return self.frame_rate * self.settings.samples
 
     @property
-    def animated_follow(self) -> bool:
-        """Whether every sample has follow weights."""
-        return bool(getattr(self.settings, "follow_animated", False))
-
-    @property
     def owner(self) -> tuple[str, str]:
         return (self.owner_file, self.owner_setup)
 
     def identity(self) -> str:
         """Hash of everything that the simulated motion depends on but the frames."""
-        settings = self.settings.hashed(CAGE, SIMULATION)
-        numbers = [self.sample_rate, self.gravity, self.first_frame, self.fields]
-        text = json.dumps([_IDENTITY, self.native, settings, *numbers, *self.company])
-        special = [] if self.parts is None else [self.parts.tracked, self.parts.rigid]
-        special += [] if self.safe is None else [self.safe]
-        painted = self.regions.arrays()
-        words = np.frombuffer((text + "".join(painted)).encode(), np.uint8)
-        return hash_arrays(self.rest, self.triangles, self.follow, words, *special, *painted.values())
+        settings, painted = self.settings.hashed(BODY, SIMULATION), self.painted.simulated()
+        numbers = [self.sample_rate, self.gravity, self.first_frame]
+        text = json.dumps([_IDENTITY, self.native, settings, *numbers, *self.company, *painted])
+        words = np.frombuffer(text.encode(), np.uint8)
+        return hash_arrays(self.rest, self.triangles, words, *painted.values())
+
+    def early(self) -> Shot:
+        """As it is shown before all its samples are there: itself, where nothing depends on that."""
+        late = self.method.late(self.settings)
+        return dataclasses.replace(self, settings=self.settings.replace(late)) if late else self
 
     def result_key(self, sample: Sample) -> str:
         """Hash of what the result of a sample depends on beside the simulation."""
@@ -127,10 +116,7 @@ class Shot:
         known, key = self.settings.all(), list[object]()
         for name, value in self.settings.hashed(RESULT).items():
             key += [value] if known[name].counts == ALWAYS else [name, value]
-        drawn_back = getattr(self.settings, "follow_after", 0.0)
-        if drawn_back > 0.0:
-            key += [drawn_back, "" if self.after is None else hash_arrays(self.after)]
-        return key
+        return key + self.painted.shown(self.settings)
 
     @functools.cached_property
     def _passenger_key(self) -> list[str]:
@@ -139,9 +125,7 @@ class Shot:
 
 def sample_hash(sample: Sample) -> str:
     """Hash of what the simulation depends on, so neither of the amount nor of passengers."""
-    outer = [sample.fields] if len(sample.fields) else []
-    animated = [] if sample.follow is None else [sample.follow]
-    return hash_arrays(sample.positions, sample.matrix, *outer, *animated)
+    return hash_arrays(sample.positions, sample.matrix, *(sample.read[name] for name in sorted(sample.read)))
 
 
 def stored_sample(store: Store, index: int) -> Sample:
@@ -157,6 +141,5 @@ def stored_sample(store: Store, index: int) -> Sample:
         store.read("matrix", index),
         amount,
         carried,
-        store.read("fields", index) if store.manifest.fields else no_fields(),
-        store.read("follow_now", index)[:, 0] if store.manifest.animated_follow else None,
+        {name: store.read(name, index) for name in store.own_inputs},
     )

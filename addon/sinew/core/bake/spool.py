@@ -4,14 +4,16 @@ memory does not grow."""
 from __future__ import annotations
 
 import dataclasses
+import math
 import tempfile
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import BinaryIO, Protocol, cast
+from typing import Any, BinaryIO, Protocol, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from ..base import disk
 from .shot import Sample
@@ -43,6 +45,16 @@ class Given:
         return sample
 
 
+@dataclasses.dataclass(frozen=True)
+class _Head:
+    """A sample without its arrays, where these begin in the file, and what they are: of the body, its passengers, and
+    what its method reads."""
+
+    sample: Sample
+    offset: int
+    shapes: list[tuple[tuple[int, ...], str]]
+
+
 class Spool:
     """One thread puts samples, in order, and says when there are no more; another takes them."""
 
@@ -51,8 +63,7 @@ class Spool:
         self._folder = folder
         with disk.sentences(folder):
             self._file = cast(BinaryIO, tempfile.TemporaryFile(dir=folder))  # noqa: SIM115 (closed by close)
-        # Samples without positions, where these begin in the file, and the bytes of body and passengers.
-        self._heads: deque[tuple[Sample, int, list[int]]] = deque()
+        self._heads: deque[_Head] = deque()
         self._end = 0  # of what is used of the file
         self._changed = threading.Condition()
         self._ended = False
@@ -61,8 +72,10 @@ class Spool:
     def put(self, sample: Sample) -> None:
         given = [sample.positions, *(part.positions for part in sample.carried)]
         arrays = [np.ascontiguousarray(positions, dtype=np.float32) for positions in given]
+        arrays += [np.ascontiguousarray(values) for values in sample.read.values()]
         empty = np.empty((0, 3), np.float32)
         carried = tuple(dataclasses.replace(part, positions=empty) for part in sample.carried)
+        bare = dataclasses.replace(sample, positions=empty, carried=carried, read=dict.fromkeys(sample.read, empty))
         with self._changed:
             if self._file.closed:
                 return
@@ -72,8 +85,7 @@ class Spool:
                 self._file.seek(self._end)
                 for data in arrays:
                     self._file.write(data.tobytes())
-            head = dataclasses.replace(sample, positions=empty, carried=carried)
-            self._heads.append((head, self._end, [data.nbytes for data in arrays]))
+            self._heads.append(_Head(bare, self._end, [(data.shape, data.dtype.str) for data in arrays]))
             self._end += sum(data.nbytes for data in arrays)
             self._changed.notify()
 
@@ -105,16 +117,20 @@ class Spool:
                 raise KeyboardInterrupt
             if not self._heads:
                 return None
-            head, offset, sizes = self._heads[0]
+            head = self._heads[0]
             with disk.sentences(self._folder):
-                self._file.seek(offset)
-                raws = [self._file.read(size) for size in sizes]
+                self._file.seek(head.offset)
+                body, *others = (self._read(*shape) for shape in head.shapes)
             self._heads.popleft()
-        body, *others = (np.frombuffer(raw, dtype=np.float32).reshape(-1, 3) for raw in raws)
-        carried = tuple(
-            dataclasses.replace(part, positions=other) for part, other in zip(head.carried, others, strict=True)
-        )
-        return dataclasses.replace(head, positions=body, carried=carried)
+        bare, count = head.sample, len(head.sample.carried)
+        pairs = zip(bare.carried, others[:count], strict=True)
+        carried = tuple(dataclasses.replace(part, positions=other) for part, other in pairs)
+        read = dict(zip(bare.read, others[count:], strict=True))
+        return dataclasses.replace(bare, positions=body, carried=carried, read=read)
+
+    def _read(self, shape: tuple[int, ...], kind: str) -> npt.NDArray[Any]:
+        raw = self._file.read(math.prod(shape) * np.dtype(kind).itemsize)
+        return np.frombuffer(raw, dtype=kind).reshape(shape)
 
     def __iter__(self) -> Iterator[Sample]:
         while (sample := self.next(wait=True)) is not None:

@@ -4,16 +4,16 @@
 
     manifest.json   what the bake is: counts, range, hashes, settings, whether it is complete
     frames.jsonl    one line when a sample was taken and one when its result was written; only ever appended to
-    rest.f64, triangles.i32, follow.f64                      constants of the bake
+    rest.f64, triangles.i32                                  constants of the bake
     input.f32       for each sample the mesh as Blender gave it, local space
     matrix.f64      for each sample the 4x4 matrix from local space to world metres
     amount.f64      for each sample how much of the simulated motion is used, as keyframed
-    fields.f64, follow_now.f32                               the same of force fields and animated weights, if any
     result.pc2      what the Mesh Cache modifier plays
     passenger_<n>*  the same for each mesh that is carried along, and what its modifier plays
-    and the constants, prepared inputs and states of its method: methods/enrich/layout.py, for one
+    and the constants, inputs, what is prepared, and states of its method: its layout.py says which
 
-Samples are fixed slots. A frame's line is appended after its data was written, so a kill at any moment leaves
+Samples are fixed slots, but for pieces of a state, whose length differs: these lie in a file one after the other, and a
+slot says where. A frame's line is appended after its data was written, so a kill at any moment leaves
 every finished frame readable. File names are fixed: nothing in a manifest can point elsewhere.
 """
 
@@ -70,7 +70,9 @@ class Store:
         self.marks: list[Mark | None] = [None] * manifest.samples
         self.sampled: list[str | None] = [None] * manifest.samples
         self.layout = layout.of(manifest)
+        self.own_inputs = tuple(layout.of_method(manifest).inputs)  # what its method reads on every frame
         self._slots = layout.slots(self.layout)
+        self._piece_files = {name: f"{name}.bin" for name in self.layout.pieces}
         self._kind = find(manifest.method).numbers
         self._headers = {
             name: pc2.Header(vertices, manifest.samples, float(manifest.first_frame))
@@ -103,7 +105,8 @@ class Store:
             for name, header in store._headers.items():
                 with disk.open_regular(folder / f"{name}.pc2", "w+b") as file, disk.sentences(folder):
                     pc2.write_header(file, header)
-            disk.open_regular(folder / "frames.jsonl", "w+b").close()
+            for name in ("frames.jsonl", *store._piece_files.values()):
+                disk.open_regular(folder / name, "w+b").close()
             store.save_manifest()
             store._open_files(writable=True)
             return store
@@ -128,7 +131,8 @@ class Store:
         try:
             with disk.sentences(folder):
                 shutil.copyfile(other.folder / "frames.jsonl", folder / "frames.jsonl")
-            for name in layout.sizes(manifest) | {f"{name}.pc2": 0 for name in other.result_names}:
+            results_files = (f"{name}.pc2" for name in other.result_names)
+            for name in (*layout.sizes(manifest), *results_files, *other._piece_files.values()):
                 disk.share(other.folder / name, folder / name)
             text = json.dumps(dataclasses.asdict(manifest), indent=1, allow_nan=False)
             disk.write_atomically(folder / "manifest.json", text.encode())
@@ -183,7 +187,7 @@ class Store:
     # Data
 
     def constant(self, name: str) -> Array:
-        """rest, triangles, follow, passenger_0_rest and so on, and what its method adds."""
+        """rest, triangles, passenger_0_rest and so on, and what its method adds."""
         shape, kind = self.layout.constants[name]
         path = self.folder / f"{name}.{layout.EXTENSIONS[kind]}"
         with disk.open_regular(path, "rb") as file, disk.sentences(self.folder):
@@ -213,6 +217,28 @@ class Store:
             file.seek(self._checked(index) * slot.size)
             file.write(data.tobytes())
             file.flush()
+
+    def read_piece(self, name: str, index: int) -> bytes:
+        """What of any length a sample has; b"" where there is nothing, or it is damaged."""
+        begin, size = (int(number) for number in self.read(layout.place_of(name), index))
+        file = self._files[name]
+        with disk.sentences(self.folder):
+            if not 0 <= begin <= begin + size <= file.seek(0, os.SEEK_END):
+                return b""
+            file.seek(begin)
+            return file.read(size)
+
+    def write_piece(self, name: str, index: int, data: bytes) -> None:
+        """Where the sample had one before, if it fits there, or else at the end of the file."""
+        begin, size = (int(number) for number in self.read(layout.place_of(name), index))
+        file = self._own(name, self._piece_files[name])
+        with disk.sentences(self.folder):
+            end = file.seek(0, os.SEEK_END)
+            begin = begin if len(data) <= size and 0 <= begin <= end - size else end
+            file.seek(begin)
+            file.write(data)
+            file.flush()
+        self.write(layout.place_of(name), index, np.array([begin, len(data)], np.float64))
 
     def read_result(self, index: int, name: str = "result") -> npt.NDArray[np.float32]:
         """What is played at sample `index`: by the body, or by `passenger_0` and so on."""
@@ -260,7 +286,8 @@ class Store:
     def digest(self, index: int) -> str:
         """Hash of the data that a mark vouches for."""
         made = (self.read(name, index) for name in (*self.layout.prepared, *self.layout.state))
-        return hash_arrays(*made, *(self.read_result(index, name) for name in self._headers))
+        pieces = (np.frombuffer(self.read_piece(name, index), np.uint8) for name in self._piece_files)
+        return hash_arrays(*made, *pieces, *(self.read_result(index, name) for name in self._headers))
 
     def copy_from(self, other: Store, count: int) -> None:
         """Takes over the first `count` samples of another bake of the same body, as far as they are finished and sound.
@@ -270,8 +297,12 @@ class Store:
             mark = other.marks[index]
             if mark is None or mark.data != other.digest(index):
                 return
+            places = {layout.place_of(name) for name in self._piece_files}
             for name in self._slots if alike else filter(layout.is_of_body, self._slots):
-                self.write(name, index, other.read(name, index))
+                if name not in places:
+                    self.write(name, index, other.read(name, index))
+            for name in self._piece_files:
+                self.write_piece(name, index, other.read_piece(name, index))
             for name in self._headers if alike else ("result",):
                 self.write_result(index, other.read_result(index, name), name)
             self.mark_sampled(index, mark.input)
@@ -315,8 +346,9 @@ class Store:
 
     def _open_files(self, writable: bool) -> None:
         mode = "r+b" if writable else "rb"
-        for name, slot in self._slots.items():
-            self._files[name] = disk.open_regular(self.folder / slot.file_name, mode)
+        named = {name: slot.file_name for name, slot in self._slots.items()}
+        for name, file_name in {**named, **self._piece_files}.items():
+            self._files[name] = disk.open_regular(self.folder / file_name, mode)
         for name, expected in self._headers.items():
             path = self.folder / f"{name}.pc2"
             self._files[name] = disk.open_regular(path, mode)

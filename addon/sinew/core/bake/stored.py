@@ -11,7 +11,7 @@ import numpy as np
 
 from ..base.errors import StoreError
 from ..base.hashes import hash_arrays
-from . import folders
+from . import folders, layout
 from .manifest import Manifest
 from .shot import Sample, Shot, sample_hash, stored_sample
 from .store import Store
@@ -58,7 +58,7 @@ class Stored:
 
 def open_stored(roots: Iterable[Path], shot: Shot, amounts: Sequence[float]) -> Stored | None:
     """A complete bake under one of the folders that holds the frames of a shot, or None. `amounts`: those of now."""
-    if not shot.input_mark or shot.fields or shot.animated_follow:
+    if not shot.input_mark or shot.reads:
         return None
     topology = hash_arrays(shot.triangles)
     for root in dict.fromkeys(roots):
@@ -82,7 +82,7 @@ def _holds(manifest: Manifest, shot: Shot) -> bool:
         and missing == shot.settings.missing_frames
         and (manifest.vertices, manifest.samples_per_frame) == (len(shot.rest), shot.settings.samples)
         and [one.vertices for one in manifest.passengers] == [len(one.rest) for one in shot.passengers]
-        and not (manifest.fields or manifest.animated_follow)
+        and not layout.of_method(manifest).inputs
     )
 
 

@@ -13,7 +13,7 @@ from .method import Engine
 from .move import Move
 from .numbers import Numbers
 from .results import Results
-from .shot import Sample, Shot, sample_hash
+from .shot import Sample, Shot, sample_hash, stored_sample
 from .store import Store
 
 
@@ -35,6 +35,9 @@ class Worker:
         self._begun = False
         self._keys: dict[int, str] = {}  # what the results of samples should depend on
         self._results = Results(store, shot, engine, clock)
+        self._early = shot.early()
+        if self._early is not shot:
+            self._results.show(self._early.settings)
 
     @property
     def done(self) -> int:
@@ -48,7 +51,7 @@ class Worker:
             )
         input_hash = sample_hash(sample)
         mark = store.marks[index]
-        key = self._keys[index] = self.shot.result_key(sample)
+        key = self._keys[index] = self._early.result_key(sample)
         store.write("amount", index, np.full((1, 1), sample.amount))
         for number, carried in enumerate(sample.carried):
             store.write(f"passenger_{number}_input", index, carried.positions)
@@ -62,10 +65,8 @@ class Worker:
             self._void(index)
         store.write("input", index, sample.positions)
         store.write("matrix", index, sample.matrix)
-        if store.manifest.fields:
-            store.write("fields", index, sample.fields)
-        if sample.follow is not None:
-            store.write("follow_now", index, sample.follow.reshape(-1, 1))
+        for name, values in sample.read.items():
+            store.write(name, index, values)
         store.mark_sampled(index, input_hash)
         store.show_input(index)
         self._available += 1
@@ -147,3 +148,16 @@ class Worker:
         self._results.write(self._state, self._keys[self._state], numbers)
         self._state += 1
         self.computed += 1
+
+    def finish_late(self, pulse: Callable[[int], None]) -> None:
+        """Results that depend on all samples take the place of those that could be seen before. `pulse` is told how
+        many are made, and may raise."""
+        if self._early is self.shot:
+            return
+        self._results.show(self.shot.settings)
+        for index in range(self.shot.samples):
+            mark = self.store.marks[index]
+            assert mark is not None
+            key = self.shot.result_key(stored_sample(self.store, index))
+            self._results.write(index, key, mark.numbers)
+            pulse(index + 1)

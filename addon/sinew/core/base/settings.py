@@ -23,8 +23,8 @@ from typing import Any, Self, cast
 from .errors import BadInput
 
 # What a setting belongs to: what has to be made anew when it changes.
-CAGE = "cage"  # the cage, and all that follows
-SIMULATION = "simulation"  # the simulation, on the same cage
+BODY = "body"  # what is made of the body at rest, such as a cage, and all that follows
+SIMULATION = "simulation"  # the simulation, of the same body
 RESULT = "result"  # only what is shown of it
 RANGE = "range"  # nothing by itself: it says what to bake, and the frames and passengers that are there speak for it
 # How it counts in the hashes of a bake.
@@ -46,7 +46,7 @@ class Setting:
     counts: str
     label: str
     low: float | None
-    high: float | None
+    high: float | None  # of a text: its length
     soft: tuple[float, float] | None  # range of its slider, where that is narrower
     precision: int  # digits in the panel
     zero: str  # what the panel calls 0 where that is no number like the others ("Auto"); "": it shows 0
@@ -65,7 +65,7 @@ class Setting:
             if not isinstance(value, bool):
                 raise self._wrong(value)
         elif self.kind == "str":
-            if not isinstance(value, str) or len(value) > 1024:
+            if not isinstance(value, str) or len(value) > (self.high or 1024):
                 raise self._wrong(value)
         elif self.kind == "vector":
             if not isinstance(value, (tuple, list)) or len(value) != 3:

@@ -61,10 +61,11 @@ class Cage:
         return Cage(self.vertices, self.tets, binding, weights)
 
 
-# The automatic resolution: cells enough to tell legs, trunk and ears apart, fewer where the body is so compact that its
-# inside would fill with tets that nobody sees move.
+# The automatic resolution: cells enough to tell legs, trunk and ears apart, fewer where the body is thick: what moves
+# is then as large, and the inside would fill with tets that nobody sees move. A trial shows how thick: for its length
+# a body has tets by the square of its thickness.
 AUTOMATIC_RESOLUTION = 24
-AUTOMATIC_TETS = 25_000
+THICK_TETS = 12_200  # of a trial of so thick a body that it needs no more cells than that
 TRIAL_RESOLUTION = 12
 
 
@@ -80,7 +81,7 @@ def build_cage(
     """A cage around any mesh: non-manifold, open, many shells, self-intersecting, with loose vertices.
 
     rest (t, 3) metres, triangles (m, 3) indices; resolution is the number of cells along the longest side, 0 for
-    an automatic one: 24, or fewer so that there are about 25,000 tets.
+    an automatic one: 24, or fewer for a thick body, which moves in larger parts.
     separate_parts gives parts that are near each other but not connected there (fingers, lips, crossed legs) tets of
     their own, also where they touch; loose shells (eyes, buttons, clothes) hold on to what they lie in or on.
     mesher "gmsh" fills a smoother envelope with tets that grow towards the inside; where it cannot, the cage is that of
@@ -120,9 +121,9 @@ def automatic_resolution(rest: Floats, triangles: Ints, monitor: Any = None) -> 
 
 
 def resolution_after_trial(tets: int) -> int:
-    """From the tets of a coarse trial: they grow with the third power of the resolution, at most."""
-    affordable = int(TRIAL_RESOLUTION * (AUTOMATIC_TETS / max(tets, 1)) ** (1 / 3))
-    return max(TRIAL_RESOLUTION, min(AUTOMATIC_RESOLUTION, affordable))
+    """From the tets of a coarse trial: as many cells across the thickness of every body."""
+    across = int(TRIAL_RESOLUTION * (THICK_TETS / max(tets, 1)) ** 0.5)
+    return max(TRIAL_RESOLUTION, min(AUTOMATIC_RESOLUTION, across))
 
 
 def count_tets(rest: Any, triangles: Any, resolution: int, separate_parts: bool = False, monitor: Any = None) -> int:

@@ -228,22 +228,21 @@ class _Surface:
         number = np.cumsum(inside) - 1
         labels = connected_pieces(int(inside.sum()), number[edges])[number[self._one[shared]]]
         parts = [shared[labels == label] for label in np.unique(labels)]
+        middles = np.array([[pose[part].mean(axis=0) for part in parts] for pose in (self._rest, *self._poses)])
         best: Weld | None = None
         for i, one in enumerate(parts):
-            for other in parts[i + 1 :]:
-                weld = self._between(one, other, length)
-                if weld is not None and (best is None or weld.apart > best.apart):
+            ways = np.linalg.norm(middles[:, i + 1 :] - middles[:, i, None], axis=2)
+            apart = ways[1:] - ways[0]  # (poses, those after it) how much farther than at rest
+            for j in np.flatnonzero(apart.max(axis=0) > (best.apart if best is not None else 0.0)):
+                worst = int(apart[:, j].argmax())
+                weld = Weld(one, parts[i + 1 + j], float(apart[worst, j]))
+                if (best is None or weld.apart > best.apart) and self._is_weld(weld, self._poses[worst], length):
                     best = weld
         return best
 
-    def _between(self, one: Ints, other: Ints, length: float) -> Weld | None:
-        at_rest = np.linalg.norm(self._rest[one].mean(axis=0) - self._rest[other].mean(axis=0))
-        apart = [np.linalg.norm(pose[one].mean(axis=0) - pose[other].mean(axis=0)) - at_rest for pose in self._poses]
-        worst = int(np.argmax(apart))
-        least = _APART if self._are_one_shell(one[0], other[0]) else _LOOSE
-        if apart[worst] < least * length or self._is_flesh_between(one, other, self._poses[worst]):
-            return None
-        return Weld(one, other, float(apart[worst]))
+    def _is_weld(self, weld: Weld, pose: Floats, length: float) -> bool:
+        least = _APART if self._are_one_shell(weld.first[0], weld.second[0]) else _LOOSE
+        return weld.apart >= least * length and not self._is_flesh_between(weld.first, weld.second, pose)
 
     def _are_one_shell(self, one: int, other: int) -> bool:
         if self._shells is None:

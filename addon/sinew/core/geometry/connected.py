@@ -10,15 +10,14 @@ import numpy.typing as npt
 
 def connected_pieces(count: int, edges: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """(count,) the number of the connected piece of each vertex, from 0, given edges (k, 2)."""
-    label = np.arange(count)
-    if not len(edges):
-        return label
+    label = np.arange(count)  # of each vertex one of its piece with no higher number; in the end the lowest
     while True:
-        low = np.minimum(label[edges[:, 0]], label[edges[:, 1]])
-        before = label.copy()
-        np.minimum.at(label, edges[:, 0], low)
-        np.minimum.at(label, edges[:, 1], low)
-        label = label[label]
-        if np.array_equal(before, label):
+        one, other = label[edges[:, 0]], label[edges[:, 1]]
+        apart = one != other
+        if not apart.any():
             break
+        edges, one, other = edges[apart], one[apart], other[apart]
+        label[np.maximum(one, other)] = np.minimum(one, other)  # of several neighbours any will do
+        while not np.array_equal(label, further := label[label]):
+            label = further
     return np.unique(label, return_inverse=True)[1].reshape(-1)

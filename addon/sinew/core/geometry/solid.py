@@ -6,16 +6,19 @@ where the surface is, not of its triangles: winding, holes and density do not ma
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from .connected import connected_pieces
+
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-_CELLS = 200_000  # of the box around the body
+_CELLS = 300_000  # of the box around the body
 _SEALED = 0.9  # of a cell: nearer ones close the view
 _SHEET = 0.6  # of a cell: cells nearer to the surface are part of the body, so that it holds together where it is thin
 _BEYOND = 1.0  # cells: the surface is told the thickness of what lies below it
@@ -199,11 +202,14 @@ class Solid:
             active = np.flatnonzero(nearer)
         return far
 
-    def largest_near(self, values: Floats, length: float) -> Floats:
-        """The largest of values (k,) within about `length`."""
-        for _ in range(round(length / (1.3 * self.cell))):
-            values = np.max([values[beside] for beside in self.around], axis=0)
-        return values
+    def parts_of(self, some: npt.NDArray[np.bool_]) -> Ints:
+        """(k,) the number of the connected part that each of some cells is in, -1 for the others."""
+        inside = np.flatnonzero(some)
+        number = np.full(self.count, -1)
+        number[inside] = np.arange(len(inside))
+        pairs = np.concatenate([np.stack([number[inside], number[beside[inside]]], axis=1) for beside in self.faces])
+        number[inside] = connected_pieces(len(inside), pairs[pairs[:, 1] >= 0])
+        return number
 
     def smoothed(self, values: Floats, length: float) -> Floats:
         """Values (k,) or (k, n) without features shorter than about `length`."""
@@ -244,6 +250,20 @@ class Solid:
         places[:, axis] = self.shape[axis] - 1 - places[:, axis]
         other: Ints = self.number[np.ravel_multi_index(tuple(places.T), self.shape)]
         return other
+
+
+_last: dict[bytes, Solid] = {}
+
+
+def solid_of(positions: Floats, triangles: npt.NDArray[np.int32]) -> Solid:
+    """The cells of a body. Weights, cores and the next bake ask for the same ones: those of the last body are kept."""
+    key = hashlib.sha256(positions.tobytes() + b" " + triangles.tobytes()).digest()
+    found = _last.get(key)
+    if found is None:
+        found = Solid(positions, triangles)
+        _last.clear()
+        _last[key] = found
+    return found
 
 
 def _distances(positions: Floats, triangles: npt.NDArray[np.int32], points: Floats) -> tuple[Floats, Ints]:
@@ -305,15 +325,11 @@ def _ways_out(closed: npt.NDArray[np.bool_]) -> Ints:
     for step in _AROUND:
         axis = int(np.argmax(np.abs(step)))
         order = (axis, *(other for other in range(3) if other != axis))
-        free = np.transpose(~closed, order).copy()
-        shift = [step[other] for other in order]
-        for i in range(1, len(free)) if shift[0] < 0 else range(len(free) - 2, -1, -1):
-            free[i] &= _shifted(free[i + shift[0]], shift[1], shift[2])
-        ways += np.transpose(free, np.argsort(order))
+        ahead, i, j = (step[other] for other in order)
+        free = np.pad(np.transpose(~closed, order), ((0, 0), (1, 1), (1, 1)), constant_values=True)
+        seen = free[:, 1:-1, 1:-1]
+        rows, columns = seen.shape[1:]
+        for k in range(1, len(free)) if ahead < 0 else range(len(free) - 2, -1, -1):
+            seen[k] &= free[k + ahead, 1 + i : 1 + i + rows, 1 + j : 1 + j + columns]
+        ways += np.transpose(seen, np.argsort(order))
     return ways
-
-
-def _shifted(layer: npt.NDArray[np.bool_], i: int, j: int) -> npt.NDArray[np.bool_]:
-    """What each cell of a layer finds i rows and j columns further on; beyond the border all is free."""
-    padded = np.pad(layer, 1, constant_values=True)
-    return padded[1 + i : 1 + i + layer.shape[0], 1 + j : 1 + j + layer.shape[1]]

@@ -1,6 +1,7 @@
 """What each method adds: its settings, its engine and what it shows. Importing this registers all of them."""
 
 from ..bake.method import register
-from . import enrich
+from . import enrich, tracks
 
 register(enrich.METHOD)
+register(tracks.METHOD)

@@ -27,11 +27,7 @@ class Preset:
     description: str
     values: Mapping[str, Any]  # all of the look, and nothing that belongs to one body or shot: group, range, resolution
     method: str
-
-    @property
-    def is_material(self) -> bool:
-        """Whether it is a real material, whose motion depends on the size of the body."""
-        return bool(self.values.get("young", 0.0) > 0.0)
+    is_material: bool  # a real one, whose motion depends on the size of the body
 
 
 def load_all() -> dict[str, Preset]:
@@ -97,6 +93,8 @@ def _read(path: Path) -> Preset:
         if foreign:
             raise BadInput(f"a preset cannot set {foreign[0]}")
         label = str(data.get("label", path.stem.replace("_", " ").title()))
-        return Preset(path.stem, label, str(data["description"]), settings.look(), method.name)
+        return Preset(
+            path.stem, label, str(data["description"]), settings.look(), method.name, settings.is_material
+        )
     except (OSError, ValueError, KeyError, TypeError, StoreError, BadInput) as error:
         raise BadInput(f"The preset {path} is damaged ({error}): repair or delete it.") from error

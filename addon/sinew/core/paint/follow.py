@@ -3,8 +3,9 @@
 What a body is made of comes from its pieces (limbs.py), as cells (geometry/solid.py): so how it stands, how it is
 wound and how fine its mesh is do not matter. Heads, hands and feet follow; tails, trunks and ears are free. The torso's
 flesh is as free as it is deep: where the body is thick, and where the surface is far from the bones for how thick it
-is. So are thin parts far aside of what carries them: manes, hair, wattles, tails without bones. Names of bones help
-where they speak of tails or of hands. All lengths are relative to the body itself.
+is. So are thin parts that rise from what carries them: manes, hair, wattles, tails without bones; on a head only what
+is aside of its line, as a muzzle is not. Names of bones help where they speak of tails or of hands. All lengths are
+relative to the body itself.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..geometry.connected import connected_pieces
-from ..geometry.solid import Solid
+from ..geometry.solid import Solid, solid_of
 from .limbs import EAR, HEAD, LIMB, TAIL, TORSO, Tree, by_bones, by_shape
 
 Floats = npt.NDArray[np.float64]
@@ -38,11 +39,15 @@ _THICK = (0.062, 0.09)  # of size: what is thinner is firm, what is thicker has 
 _OVER_BONE = (0.4, 0.9)  # of the thickness: flesh on a bone just below the skin is firm
 _BULGE = (1.3, 1.9)  # of its own thickness from the bone: a breast, a buttock
 _HANGING = (1.0, 1.5)  # of what is usual on this torso: a belly
-_ASIDE = (0.4, 1.2)  # of its own thickness farther aside than usual: hair, a mane
-_OFF = (0.2, 0.45)  # of what is usual, likewise
-_SHEET = 0.5  # of the thickness near by: thin parts are loose as a whole
-_LOOSE = (0.28, 0.4)  # share of a thin part
-_SMOOTH, _SMOOTH_FLESH = 0.016, 0.032  # of size: over which ears and tails let go, and the torso's flesh
+_THIN = 0.65  # of how thick its piece is: what is thinner may hang on it
+_RISE = 1.25  # of its own thickness: what rises less is a bump
+_ABOVE = 0.53  # of the thickness of what carries it, likewise
+_FOOT = 0.6  # of its own thickness: what stands higher is told apart
+_MUZZLE = 1.5  # of its own thickness from the line of a head's bone
+_OFF_LINE = 1.32  # of what is usual on a head: what is nearer to its line goes on with it
+_SHARE = 0.3  # of a head: what is more is the head
+_LONG = 8.0  # of its own thickness: what rises so far need not be far aside
+_SMOOTH, _SMOOTH_FLESH = 0.014, 0.032  # of size: over which ears and tails let go, and the torso's flesh
 _EXACT = 0.93  # weights from here on follow exactly
 _LEAST_FREE = 0.1  # share of the surface that is free (weight under 1/2) at least
 _LEAST_FIRM = 0.08  # share that follows exactly at least
@@ -105,7 +110,7 @@ def body_of(
     bones: list[Segment] | None,
     skin: npt.NDArray[np.float32] | None,
 ) -> Body:
-    solid = Solid(positions, triangles)
+    solid = solid_of(positions, triangles)
     rows = triangles[solid.triangle]
     touch = solid.axes.to_body(np.einsum("kc,kci->ki", solid.share, positions[rows]))
     if not bones:
@@ -129,7 +134,7 @@ def _point(solid: Solid, place: tuple[float, float, float]) -> tuple[float, floa
 
 
 def _boned(solid: Solid, touch: Floats, bones: list[Segment], skin: Floats) -> Body:
-    tree, carriers = by_bones(solid, skin)
+    tree, carriers = by_bones(solid, skin, [bone.parent for bone in bones])
     pieces = tree.pieces
     _heed_names(tree, [bones[bone].name for bone in carriers])
     kinds = np.array([piece.kind for piece in pieces])[tree.of_cell]
@@ -173,11 +178,12 @@ def _softness(body: Body) -> Floats:
     """(k,) from 0 (firm) to 1 (free)."""
     solid, kinds = body.solid, body.kinds
     flesh = np.maximum(np.where((kinds == TORSO) | (kinds == LIMB), _deep(body), 0.0), _bulging(body))
-    hanging = _loose(body)
-    free = (kinds == TAIL) | (kinds == EAR)
+    free, hanging = _hanging(body), np.zeros(solid.count)
     if free.any() and not free.all():
+        # They begin within the balls of what carries them.
+        free |= np.any([free[beside] for beside in solid.around], axis=0) & (kinds != LIMB)
         away = solid.distance_from(np.flatnonzero(~free))
-        hanging = np.where(free, _step(away / np.maximum(solid.thick, 2.2 * solid.cell), 0.0, 0.9), hanging)
+        hanging = np.where(free, _step(away / np.maximum(solid.thick, 2.2 * solid.cell), 0.0, 0.5), 0.0)
     size = solid.axes.size
     return np.maximum(
         _FLESH * solid.smoothed(flesh, _SMOOTH_FLESH * size), _TIP * solid.smoothed(hanging, _SMOOTH * size)
@@ -214,33 +220,46 @@ def _bulging(body: Body) -> Floats:
     return out * np.where(torso, 1.0, outside)
 
 
-def _loose(body: Body) -> Floats:
-    """What is thin and far aside of what carries it."""
-    solid, surface = body.solid, body.surface
-    loose = np.zeros(solid.count)
+def _hanging(body: Body) -> Mask:
+    """What hangs on torso and head: pieces that are tails or ears, and thin parts that rise far from what carries them
+    and, on a head, aside of the line that its bone goes on in, as a muzzle does not."""
+    solid, pieces = body.solid, body.tree.pieces
+    hangs: Mask = (body.kinds == TAIL) | (body.kinds == EAR)
+    host = np.append([piece.thick for piece in pieces], solid.axes.size)[body.tree.of_cell]
+    thin = np.isin(body.kinds, (TORSO, HEAD)) & (solid.thick < _THIN * host)
+    if not thin.any() or thin.all():
+        return hangs
+    away = solid.distance_from(np.flatnonzero(~thin))
+    off = _off_line(body)
+    # Ridges are thin too, and a beak is: they would join what is beside them.
+    stands = thin & (away > _FOOT * np.maximum(solid.thick, solid.cell))
+    stands &= (body.kinds != HEAD) | (body.aside > _MUZZLE * solid.thick)
+    part, rises = solid.parts_of(stands), np.zeros(solid.count, bool)
+    for own in np.split(np.argsort(part, kind="stable"), np.cumsum(np.bincount(part + 1)))[1:-1]:
+        high, on_head = float(away[own].max()), own[body.surface[own] & (body.kinds[own] == HEAD)]
+        rise, above = high / float(np.median(solid.thick[own])), high / float(np.median(host[own]))
+        aside = 2.0
+        if len(on_head) > 0.2 * body.surface[own].sum():
+            head = pieces[int(np.bincount(body.tree.of_cell[on_head]).argmax())]
+            aside = float(np.median(off[on_head])) if len(own) < _SHARE * len(head.cells) else 0.0
+        # What goes on as a limb is its beginning.
+        is_way = any((body.kinds[beside[own]] == LIMB).any() for beside in solid.faces)
+        is_aside = aside > (_OFF_LINE if rise < _LONG else 1.1)
+        rises[own] = rise > _RISE and above > _ABOVE and is_aside and not is_way
+    if rises.any():
+        back = solid.distance_from(np.flatnonzero(rises))
+        hangs |= thin & (back <= np.maximum(_FOOT * solid.thick, 1.5 * solid.cell))
+    return hangs
+
+
+def _off_line(body: Body) -> Floats:
+    """(k,) how far aside of its bone's line the surface of a head is, beside what is usual on it."""
+    off = np.ones(body.solid.count)
     for piece in body.tree.pieces:
         own = piece.cells
-        if piece.kind not in (TORSO, HEAD) or not surface[own].any():
-            continue
-        usual = np.quantile(body.aside[own[surface[own]]], 0.4)
-        out = body.aside[own] - usual
-        loose[own] = _step(out / solid.thick[own], *_ASIDE) * _step(out / max(usual, 1e-12), *_OFF)
-    thin = solid.thick < _SHEET * solid.largest_near(solid.thick, 0.06 * solid.axes.size)
-    thin &= (body.kinds == TORSO) | (body.kinds == HEAD)
-    return np.maximum(loose, _as_a_whole(solid, loose, thin))
-
-
-def _as_a_whole(solid: Solid, loose: Floats, thin: Mask) -> Floats:
-    """1 in thin parts of which a good share is loose."""
-    inside = np.flatnonzero(thin)
-    number = np.full(solid.count, -1)
-    number[inside] = np.arange(len(inside))
-    pairs = np.concatenate([np.stack([number[inside], number[beside[inside]]], axis=1) for beside in solid.faces])
-    part = connected_pieces(len(inside), pairs[pairs[:, 1] >= 0])
-    share = np.bincount(part, loose[inside]) / np.maximum(np.bincount(part), 1)
-    whole = np.zeros(solid.count)
-    whole[inside] = _step(share, *_LOOSE)[part]
-    return whole
+        if piece.kind == HEAD and body.surface[own].any():
+            off[own] = body.aside[own] / max(float(np.quantile(body.aside[own[body.surface[own]]], 0.4)), 1e-12)
+    return off
 
 
 def _balanced(body: Body, soft: Floats) -> Floats:
@@ -248,6 +267,8 @@ def _balanced(body: Body, soft: Floats) -> Floats:
     surface = body.surface
     if (soft[surface] > 0.6).mean() < _LEAST_FREE:
         depth = body.distance * np.sqrt(np.maximum(body.solid.thick, 1e-12))
+        if (body.kinds == TORSO).any():
+            depth = np.where(body.kinds == HEAD, 0.0, depth)
         near, far = np.quantile(depth[surface], (1.0 - 2.0 * _LEAST_FREE, 1.0 - _LEAST_FREE))
         soft = np.maximum(soft, _FLESH * _step(depth, 0.9 * near, max(far, near)))
     if (soft[surface] < 1.0 - _EXACT).mean() < _LEAST_FIRM:

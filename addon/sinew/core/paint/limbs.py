@@ -26,7 +26,10 @@ _ENDS = 8  # looked for to find the middle
 _SYMMETRIC = 0.75  # share of the cells that have a mirror image
 _BUMP = 1.4  # of its own thickness: what rises less than that is no limb
 _SMALL_LIMB = 0.35  # of the largest limb's length times thickness
-_BORDER = 2.5  # faces of cells, to the 2/3 power of their number
+_BORDERS = (2.5, 4.0)  # faces of cells, to the 2/3 power of their number; the second where the first finds no head
+_EARED = 1.5  # times as likely a head
+_SLENDER = 0.65  # of its piece's thickness: an ear
+_BULB = 1.15  # times as thick as before: a head on its neck
 _WIDE = 8.0  # times the volume of a rod: a sheet
 _SPECK = 3.0  # cells: nor what rises less than that
 
@@ -55,13 +58,19 @@ class Tree:
         self.solid, self.of_cell = solid, of_cell
         self.pieces = [Piece(np.flatnonzero(of_cell == i), parent) for i, parent in enumerate(parents)]
         for index, piece in enumerate(self.pieces):
-            piece.thick = float(np.quantile(solid.thick[piece.cells], 0.75)) if len(piece.cells) else 0.0
+            piece.thick = self._usual(index, piece.cells)
             if piece.parent >= 0:
                 self.pieces[piece.parent].children.append(index)
         for index in range(len(self.pieces)):
             self._measure(index)
         self._find_axis()
         self._name_kinds()
+
+    def _usual(self, index: int, cells: Ints) -> float:
+        """How thick a piece is; cells in a ball of another one beside it do not count."""
+        own = cells[self.of_cell[self.solid.ball[cells]] == index]
+        own = own if len(own) else cells
+        return float(np.quantile(self.solid.thick[own], 0.75)) if len(own) else 0.0
 
     def below(self, index: int) -> list[int]:
         """A piece and all that hang on it."""
@@ -106,65 +115,101 @@ class Tree:
         stout = {i: [side for side in sides[i] if not self._is_sheet(side)] for i in axis}
         largest = max((self._bulk(side) for some in stout.values() for side in some), default=0.0)
         bears = {i for i in axis if any(self._bulk(side) >= _SMALL_LIMB * largest for side in stout[i])}
-        ends = self._ends(axis, bears)
-        if not ends:
-            return
-        widest = max(piece.thick for piece in pieces)
-        tips = {end: self._tip(end) for end in ends}
-        head = max(ends, key=lambda end: tips[end])
-        if len(ends) == 1 and tips[head] < 0.25 * widest and pieces[head].reach > 8.0 * pieces[head].thick:
-            head = -1
+        for border in _BORDERS:
+            ends = self._ends(axis, bears, border)
+            head = self._head(ends, axis)
+            if head >= 0:
+                break
         for end in ends:
             if end == head:
                 self._name_head(end, axis, sides)
             elif pieces[end].reach > 3.0 * pieces[end].thick:
                 self._name(end, TAIL)
 
+    def _head(self, ends: list[int], axis: list[int]) -> int:
+        """The end that is thick far out, or gets thicker there; -1 if even that is a whip."""
+        pieces = self.pieces
+        tips = {end: self._tip(end) for end in ends}
+        bulbs = {end: self._bulb(end, axis) for end in ends}
+        eared = {end: _EARED if self._has_pair(end) else 1.0 for end in ends}
+        head = max(ends, key=lambda end: tips[end] * bulbs[end] * eared[end], default=-1)
+        if head < 0 or bulbs[head] > _BULB:
+            return head
+        widest = max(piece.thick for piece in pieces)
+        is_whip = tips[head] < 0.25 * widest or pieces[head].reach > 8.0 * pieces[head].thick
+        return -1 if is_whip else head
+
     def _name(self, index: int, kind: int) -> None:
         for deeper in self.below(index):
             self.pieces[deeper].kind = kind
 
-    def _ends(self, axis: list[int], bears: set[int]) -> list[int]:
+    def _ends(self, axis: list[int], bears: set[int], border: float) -> list[int]:
         """Where the axis goes on beyond the last limbs: neck and head, tail."""
         ends, todo = [], [0]
         for index in todo:
             for child in self.pieces[index].children:
                 if child not in axis:
                     continue
-                if bears.isdisjoint(self.below(child)) and self._sticks_out(child):
+                if bears.isdisjoint(self.below(child)) and self._sticks_out(child, border):
                     ends.append(child)
                 else:
                     todo.append(child)
         return ends
 
+    def _has_pair(self, end: int) -> bool:
+        """Whether thin parts rise on either side of an end, as ears and horns do."""
+        solid, plane = self.solid, self.solid.plane(_SYMMETRIC)
+        inside = np.isin(self.of_cell, self.below(end))
+        thin = inside & (solid.thick < _SLENDER * np.array([piece.thick for piece in self.pieces])[self.of_cell])
+        if plane < 0 or not thin.any():
+            return False
+        away, part = solid.distance_from(np.flatnonzero(~thin)), solid.parts_of(thin)
+        own = np.flatnonzero(thin)
+        count = int(part.max()) + 1
+        rise, nearest = np.zeros(count), np.full(count, np.inf)
+        np.maximum.at(rise, part[own], away[own])
+        np.minimum.at(nearest, part[own], np.abs(solid.centres[own, plane]))
+        thick = np.bincount(part[own], solid.thick[own]) / np.bincount(part[own])
+        found = (nearest > solid.cell) & (rise > 3.0 * thick) & (rise > 3.0 * solid.cell)
+        return bool(found.any())
+
     def _tip(self, end: int) -> float:
-        """How thick the outer half of an end is."""
+        """How thick the outer half of an end is, by volume."""
         cells = np.concatenate([self.pieces[i].cells for i in self.below(end)])
         far = np.linalg.norm(self.solid.centres[cells] - self.pieces[end].start, axis=1)
-        return float(np.quantile(self.solid.thick[cells[far >= 0.5 * self.pieces[end].reach]], 0.75))
+        return float(np.quantile(self.solid.thick[cells[far >= np.median(far)]], 0.75))
+
+    def _way(self, end: int, axis: list[int]) -> list[int]:
+        """The pieces from where an end begins to its thickest last one."""
+        way = [max(self._leaves(end, axis), key=lambda i: self.pieces[i].thick)]
+        while way[-1] != end:
+            way.append(self.pieces[way[-1]].parent)
+        return way[::-1]
+
+    def _bulb(self, end: int, axis: list[int]) -> float:
+        """How many times as thick as before an end gets further on: a head on its neck."""
+        return _swelling([self.pieces[i].thick for i in self._way(end, axis)])
 
     def _leaves(self, end: int, axis: list[int]) -> list[int]:
         below = [i for i in self.below(end) if i in axis]
         return [i for i in below if not any(c in axis for c in self.pieces[i].children)]
 
-    def _sticks_out(self, index: int) -> bool:
+    def _sticks_out(self, index: int, most: float) -> bool:
         """Whether a piece and all beyond it has a short border: a patch of the torso has a long one."""
         inside = np.zeros(self.solid.count, bool)
         for i in self.below(index):
             inside[self.pieces[i].cells] = True
         border = sum(int((inside & ~inside[beside]).sum()) for beside in self.solid.faces)
-        return border < _BORDER * float(inside.sum()) ** (2 / 3)
+        return border < most * float(inside.sum()) ** (2 / 3)
 
     def _name_head(self, end: int, axis: list[int], sides: dict[int, list[int]]) -> None:
         """The outermost thick piece is the head, with all around it; what goes on thin and long is a trunk."""
         pieces = self.pieces
-        leaf = max(self._leaves(end, axis), key=lambda i: pieces[i].thick)
-        chain = [leaf]
-        while chain[-1] != end:
-            chain.append(pieces[chain[-1]].parent)
+        chain = self._way(end, axis)[::-1]
         # The innermost that is thick beside all beyond it; a slim rest is a trunk, a tongue, a ponytail.
         thicks = [pieces[i].thick for i in chain]
-        cut = max((k for k in range(1, len(chain)) if max(thicks[:k]) < 0.7 * thicks[k]), default=0)
+        tapers = [_swelling(thicks[k::-1]) < _BULB for k in range(len(chain))]
+        cut = max((k for k in range(1, len(chain)) if max(thicks[:k]) < 0.7 * thicks[k] and tapers[k]), default=0)
         head = chain[cut]
         for deeper in self.below(head):
             if deeper in axis:
@@ -198,11 +243,18 @@ class Tree:
 
     def _bulk(self, index: int) -> float:
         """How much of a limb a piece is with all beyond it."""
-        return self.pieces[index].reach * self.pieces[index].thick
+        cells = self.pieces[index].cells
+        return self.pieces[index].reach * float(np.quantile(self.solid.thick[cells], 0.75)) if len(cells) else 0.0
 
 
-def by_bones(solid: Solid, skin: Floats) -> tuple[Tree, list[int]]:
-    """From the skin weights (k, bones) of cells. And the bone of each piece."""
+def _swelling(thicks: list[float]) -> float:
+    """How many times as thick as before pieces in a row get."""
+    thick = np.maximum(thicks, 1e-12)
+    return float(min((thick / np.minimum.accumulate(thick)).max(), 2.5))
+
+
+def by_bones(solid: Solid, skin: Floats, above: list[int]) -> tuple[Tree, list[int]]:
+    """From the skin weights (k, bones) of cells and the parents of bones. And the bone of each piece."""
     owner = skin.argmax(axis=1)
     bones = [int(bone) for bone in np.unique(owner)]
     of_cell = np.searchsorted(bones, owner)
@@ -217,7 +269,14 @@ def by_bones(solid: Solid, skin: Floats) -> tuple[Tree, list[int]]:
     places = np.array([solid.centres[of_cell == i].mean(axis=0) for i in range(len(bones))])
     apart = np.linalg.norm(places[:, None] - places, axis=2) / solid.axes.size
     link = shared + 1e-3 * touching - 1e-6 * apart
-    parents = _rooted(_spanning(link), places, solid.axes.size)
+    # A joint of the skeleton goes before them, if its two pieces meet at all.
+    for i, bone in enumerate(bones):
+        if above[bone] in bones:
+            j = bones.index(above[bone])
+            if shared[i, j] > 0.0 or touching[i, j] > 0.0:
+                link[i, j] += shared.sum()
+                link[j, i] += shared.sum()
+    parents = _rooted(_spanning(link), places, np.bincount(of_cell).astype(np.float64))
     order = _root_first(parents)
     place = np.argsort(order)
     parents = [-1 if parents[i] < 0 else int(place[parents[i]]) for i in order]
@@ -240,10 +299,9 @@ def _spanning(link: Floats) -> list[list[int]]:
     return neighbours
 
 
-def _rooted(neighbours: list[list[int]], places: Floats, size: float) -> list[int]:
-    """Parents, from the piece that is nearest to all ends."""
+def _rooted(neighbours: list[list[int]], places: Floats, mass: Floats) -> list[int]:
+    """Parents, from the piece that is nearest to all mass."""
     count = len(neighbours)
-    ends = [i for i in range(count) if len(neighbours[i]) <= 1]
 
     def walk(start: int) -> tuple[list[int], Floats]:
         parents, far, todo = [-1] * count, np.zeros(count), [start]
@@ -255,7 +313,7 @@ def _rooted(neighbours: list[list[int]], places: Floats, size: float) -> list[in
                     todo.append(other)
         return parents, far
 
-    costs = [float((walk(i)[1][ends] ** 2).sum()) for i in range(count)]
+    costs = [float(walk(i)[1] ** 2 @ mass) for i in range(count)]
     return walk(int(np.argmin(costs)))[0]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...bake.method import Method
 from ...base.installed import engine_build
-from . import engine, layout, report
+from . import engine, layout, painted, report
 from .settings import Settings
 
 
@@ -30,6 +30,8 @@ METHOD = Method(
     show=engine.make_show,
     version=engine.version,
     build=engine_build,
+    painted=painted.stored_paint,
+    older_counts=layout.older_counts,
     monitor=lambda: engine.load_classes().monitor(),
     numbers=engine.FleshNumbers,
     tell=report.tell,
@@ -37,5 +39,7 @@ METHOD = Method(
     making="cage",
     saving="lower the resolution",
     coarse=_coarse,
+    late=lambda settings: {"edits": ""} if settings.edits else {},
     shares=_shares,
+    roams=lambda settings: settings.free_body and settings.simulate,
 )

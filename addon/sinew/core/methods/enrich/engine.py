@@ -12,25 +12,31 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...bake.beginning import Beginning, Cycle, close_cycle, find_cycle, lead, settle
-from ...bake.cuts import Cuts, window_of
+from ...bake import contact
+from ...bake.beginning import Beginning, lead
+from ...bake.course import Around, Course, Sources
 from ...bake.method import Show
 from ...bake.move import Move
-from ...bake.numbers import Numbers
-from ...bake.outer import Outer
-from ...bake.results import local, world
+from ...bake.report import numbers_of, played_numbers, root_mean
+from ...bake.results import added, local, mean_square, world
 from ...bake.shot import Shot
 from ...bake.store import Store
+from .outer import Met, Outer
+from .painted import paint_of
 from .report import free_tets, inside_out, sound, summary
 
 Array = npt.NDArray[Any]
 Floats = npt.NDArray[np.float64]
 
+_STANDING = 2.0  # times Settle: so long a body stands on what it meets before it begins
+
 
 @dataclass(frozen=True)
-class FleshNumbers(Numbers):
+class FleshNumbers(contact.CollisionNumbers):
     """What is known of a finished sample of flesh."""
 
+    follow_max: float = 0.0  # how far what follows exactly is off
+    free_square: float = 0.0  # mean of the squares of what is added where the weight is below a half
     fit_rms: float = 0.0  # of the cage from the surface, metres
     fit_max: float = 0.0
     fit_rounds: float = 0.0
@@ -51,6 +57,7 @@ class StoredState:
 
     positions: Floats
     velocities: Floats
+    contact: bytes = b""
 
 
 class Classes(NamedTuple):
@@ -59,6 +66,7 @@ class Classes(NamedTuple):
     enricher: Any
     cage: Any
     shown: Any
+    edits: Any
     monitor: Any
 
 
@@ -66,10 +74,11 @@ def load_classes() -> Classes:
     """A sentence where the native module is missing."""
     from ...base.native import Monitor
     from ...cage.cage import Cage
+    from .edited import StoredEdits
     from .enricher import Enricher
     from .show import Shown
 
-    return Classes(Enricher, Cage, Shown, Monitor)
+    return Classes(Enricher, Cage, Shown, StoredEdits, Monitor)
 
 
 def version() -> str:
@@ -87,51 +96,88 @@ def stored_cage(store: Store, cage_class: Any) -> Any:
 
 def make_engine(shot: Shot, store: Store | None, monitor: Any) -> FleshEngine:
     """With the cage of a bake, if there is one."""
-    classes = load_classes()
+    classes, paint = load_classes(), paint_of(shot)
     enricher = classes.enricher(
-        shot.rest, shot.triangles, shot.follow, shot.settings, shot.sample_rate, gravity=shot.gravity,
-        cage=None if store is None else stored_cage(store, classes.cage), safe=shot.safe, parts=shot.parts,
-        regions=shot.regions, after=shot.after, monitor=monitor,
+        shot.rest, shot.triangles, paint.follow, shot.settings, shot.sample_rate, gravity=shot.gravity,
+        cage=None if store is None else stored_cage(store, classes.cage), safe=paint.safe, parts=paint.parts,
+        regions=paint.regions, after=paint.masks.after, monitor=monitor,
     )  # fmt: skip
     return FleshEngine(shot, enricher)
 
 
 def make_show(shot: Shot, store: Store) -> FleshShow:
     """What shows a finished bake: it needs neither fit nor simulation."""
-    classes = load_classes()
+    classes, paint = load_classes(), paint_of(shot)
     shown = classes.shown(
-        stored_cage(store, classes.cage), shot.rest, shot.triangles, shot.follow, shot.settings, after=shot.after,
-        parts=shot.parts, cage_follow=store.constant("cage_follow") if store.manifest.counts["inside"] else None,
+        stored_cage(store, classes.cage), shot.rest, shot.triangles, paint.follow, shot.settings,
+        after=paint.masks.after, parts=paint.parts,
+        cage_follow=store.constant("cage_follow") if store.manifest.counts["inside"] else None,
     )  # fmt: skip
     return FleshShow(shot, shown)
 
 
 class FleshShow(Show):
-    """The surface on the simulated cage, and the passengers that it carries. `shown`: a Shown, or an Enricher."""
+    """The surface on the simulated cage, edited, and the passengers that it carries."""
 
     def __init__(self, shot: Shot, shown: Any) -> None:
+        """`shown`: a Shown."""
         self._shot, self.shown, self._settings = shot, shown, shot.settings
+        self._paint = paint_of(shot)
         self._carriers: list[Any] = []
+        self._edited: Any = None  # a StoredEdits, once there are edits
 
     def use(self, settings: Any) -> None:
         self._settings = self.shown.settings = settings
 
-    def show(self, store: Store, index: int) -> list[npt.NDArray[np.float32]]:
-        fitted, simulated = store.read("fitted", index), store.read("simulated", index)
-        amount = float(store.read("amount", index)[0, 0]) * self._settings.amount
-        surface = self.shown.surface(fitted, simulated, world(store, index), amount)
-        return [local(store, index, surface), *self._carry(store, index, fitted, simulated, amount)]
+    def edited(self, store: Store) -> Any:
+        """The edits of these settings, on a bake: a StoredEdits."""
+        if self._edited is None:
+            self._edited = load_classes().edits(store, self._shot, self.shown)
+        self._edited.use(store, self._settings)
+        return self._edited
 
-    def _carry(
-        self, store: Store, index: int, fitted: Floats, simulated: Floats, amount: float
-    ) -> list[npt.NDArray[np.float32]]:
-        """The passengers on the simulated cage."""
+    def show(self, store: Store, index: int) -> list[npt.NDArray[np.float32]]:
+        fitted = store.read("fitted", index)
+        amount = float(store.read("amount", index)[0, 0]) * self._settings.amount
+        moved = self.shown.moved(fitted, store.read("simulated", index), amount)
+        limit = self._settings.maximum_offset * self.shown.size
+        if self._settings.edits:
+            edited = self.edited(store).frame(index, moved)
+            limit = limit if edited is moved else 0.0  # that of the simulation
+            moved = edited
+        surface = self.shown.drawn(fitted, moved, world(store, index), limit)
+        return [local(store, index, surface), *self._carry(store, index, fitted, moved)]
+
+    def measure(self, store: Store, index: int, offsets: Floats) -> dict[str, float]:
+        animated = "follow_now" in store.own_inputs
+        follow = store.read("follow_now", index) if animated else self._paint.follow
+        seen = self._paint.seen
+        return {
+            **added(offsets[seen]),
+            "follow_max": float(offsets[follow >= 1.0].max(initial=0.0)),
+            "free_square": mean_square(offsets[seen & (follow < 0.5)]),
+        }
+
+    def about(self, store: Store, size: float) -> dict[str, Any]:
+        followed = max((numbers.follow_max for numbers in numbers_of(store)), default=0.0)
+        free_rms = root_mean([numbers.free_square for numbers in played_numbers(self._shot, store)])
+        return {
+            "follow_error": {"max": followed, "max_relative": followed / size},
+            "added_motion": {
+                "free_rms": free_rms,  # of vertices with a weight below a half; the others are of all
+                "free_rms_relative": free_rms / size,
+                "free_vertices": int((self._paint.follow < 0.5).sum()),
+            },
+            "edits": self.edited(store).about(size) if self._settings.edits else None,
+        }
+
+    def _carry(self, store: Store, index: int, fitted: Floats, moved: Floats) -> list[npt.NDArray[np.float32]]:
+        """The passengers on the cage that is shown."""
         if not self._shot.passengers:
             return []
         if not self._carriers:
             first = store.read("fitted", 0)
             self._carriers = [self.shown.carrier(passenger, first) for passenger in self._shot.passengers]
-        moved = self.shown.moved(fitted, simulated, amount)
         how = self._settings.interpolation
         return [
             local(store, index, carrier.surface(fitted, moved, world(store, index, name), how), name)
@@ -145,40 +191,41 @@ class FleshEngine(FleshShow):
     preparing = "fitting"
 
     def __init__(self, shot: Shot, enricher: Any) -> None:
-        super().__init__(shot, enricher)
+        super().__init__(shot, enricher.shown)
         self._enricher = enricher
         self.size: float = enricher.size
         self._fits: dict[int, FleshNumbers] = {}  # numbers of the fits of this run
         self._pool = concurrent.futures.ThreadPoolExecutor(1, "sinew fit")
         self._coming: tuple[int, Any] | None = None  # the sample that is being fitted, and its future
-        self._beginning = Beginning(None)
-        self._is_settled = True
-        self._cycle: Cycle | None = None
-        self._cuts: Cuts | None = None
         self._free: Array | None = None
-        self._window: Any = None  # of the sample that is computed, ...
-        self._plan: Any = None  # ... and what is to be done there; None at a cut
-        self._last: tuple[int, Any] | None = None  # a state that is blended where it is stored
+        sources = Sources(_fitted, self._outer, self._stored_state, self._stand)
+        self._course = Course(shot, enricher, enricher.seen, sources, _start(shot.settings))
 
     def counts(self) -> dict[str, int]:
         cage = self._enricher.cage
         return {
             "cage_vertices": len(cage.vertices),
             "tets": len(cage.tets),
-            "parts": int(self._shot.parts is not None),
+            "parts": int(self._paint.parts is not None),
             "safe": int(cage.safe_vertices is not None),
             "inside": int(self._enricher.cage_follow is not None),
+            "fields": self._paint.fields,
+            "animated": int(self._shot.settings.follow_animated and not self._shot.settings.free_body),
+            **({} if self._paint.collided is None else self._paint.collided.counts()),
         }
 
     def constants(self) -> dict[str, Array]:
-        cage, parts = self._enricher.cage, self._shot.parts
-        constants = {f"cage_{name}": getattr(cage, name) for name in ("vertices", "tets", "binding", "weights")}
+        cage, parts = self._enricher.cage, self._paint.parts
+        constants: dict[str, Array] = {"follow": self._paint.follow}
+        constants |= {f"cage_{name}": getattr(cage, name) for name in ("vertices", "tets", "binding", "weights")}
         if parts is not None:
             constants |= {"tracked": parts.tracked, "rigid": parts.rigid}
         if cage.safe_vertices is not None:
             constants["cage_safe"] = cage.safe_vertices
         if self._enricher.cage_follow is not None:
             constants["cage_follow"] = self._enricher.cage_follow
+        if self._paint.collided is not None and self._paint.collided.obstacles.count:
+            constants |= self._paint.collided.obstacles.constants()
         return constants
 
     def notes(self) -> dict[str, Any]:
@@ -205,109 +252,61 @@ class FleshEngine(FleshShow):
         return self._enricher.fit(world(store, index), guess, earlier)
 
     def begin(self, store: Store, index: int, pulse: Callable[[], None]) -> int:
-        """How the simulation begins: also looked for by a bake that is continued, where a cycle asks for it."""
-        settings, samples = self._shot.settings, self._shot.samples
+        self._collide(store)
+        return self._course.begin(store, index, pulse)
 
-        def is_wanted() -> bool:
-            pulse()
-            return True
-
-        def fitted(i: int) -> Floats:
-            return store.read("fitted", i)
-
-        def later(i: int) -> Floats:
-            return fitted(first + i)
-
-        def outer(i: int) -> Outer:
-            return self._outer(store, i)
-
-        self._last = None
-        if settings.loop:
-            self._cycle = find_cycle(fitted, samples, self.size, settings.samples)
-            self._cuts = cuts = self._find_cuts(store, self._cycle.period)
-            begun = store.marks[0]
-            if index > 0 and begun is not None and begun.numbers.gap == 0.0:
-                self._beginning = Beginning(None)  # found before the interruption, and closed
-            else:
-                self._beginning = close_cycle(self._enricher, fitted, outer, self._cycle, cuts, is_wanted)
-            if self._beginning.gap is not None:
-                # What is stored further on is blended and cannot be continued.
-                return min(index, self._cycle.blended_from)
-            return index
-        self._cuts = cuts = self._find_cuts(store)
-        first = cuts.first
-        if index > first:
-            return index
-        if settings.start == "settled" and samples > 1:
-            self._beginning = settle(self._enricher, later, outer(first), is_wanted)
-            self._is_settled = self._enricher.is_settled
-        elif settings.start == "rest" and samples > 1 and settings.simulate:
-            count = settings.preroll * settings.samples or round(self._shot.sample_rate)
-            self._beginning = lead(self._enricher, later, outer(first), max(count, 1), is_wanted)
-        else:
-            second = later(1) if samples > 1 else None
-            self._beginning = Beginning(self._enricher.begin(later(0), second))
-        return index
-
-    def _find_cuts(self, store: Store, period: int | None = None) -> Cuts:
-        """Of all samples, or of a loop."""
+    def _collide(self, store: Store) -> None:
+        """What the body meets, if it does."""
+        read, settings, parts = self._paint.collided, self._shot.settings, self._paint.parts
+        if read is None or not settings.simulate or self._enricher.body is not None:
+            return
+        first = contact.obstacles_at(store, 0)
+        whole = None if parts is None or parts.is_plain else parts.tracked & (parts.rigid < 0)
         shot = self._shot
+        self._enricher.body = contact.Body(settings, shot.rest, shot.triangles, self.size, read, first, whole)
 
-        def pose(i: int) -> Floats | None:
-            return world(store, i) if i < shot.samples else None
+    def _met(self, store: Store, around: Around) -> Met | None:
+        """What the body meets on a way."""
+        if self._enricher.body is None:
+            return None
+        surfaces = tuple(None if i is None else world(store, i) for i in around)
+        ends = tuple(contact.obstacles_at(store, i) for i in around[1:3])
+        active = contact.is_active(store, *around[1:3])
+        return Met((surfaces[0], surfaces[1], surfaces[2], surfaces[3]), (ends[0], ends[1]), active)
 
-        begins = (shot.frame_start - shot.first_frame) * shot.settings.samples
-        return Cuts(
-            pose, self._enricher.seen, self.size, a_frame=shot.settings.samples, played_from=begins, period=period
-        )
+    def _stand(self, store: Store, first: int, settled: Any, is_wanted: Callable[[], bool]) -> Beginning | None:
+        """Where flesh that has settled runs through something: settled by standing still in the first pose on it."""
+        pose, surface, sample = _fitted(store, first), world(store, first), contact.obstacles_at(store, first)
+        if not self._enricher.runs_through(pose, settled.positions, surface, sample):
+            return None
+        still = self._outer(store, (None, first, first, None))
+        outer = dataclasses.replace(still, met=Met((surface,) * 4, (sample, sample)))
+        count = max(round(_STANDING * self._shot.settings.settle * self._shot.sample_rate), 4)
+        return lead(self._enricher, lambda i: pose, lambda i: _fitted(store, first + i), outer, count, is_wanted)
 
     def move(self, store: Store, index: int) -> Move | None:
-        assert self._cuts is not None
-        self._plan = None
-        if index <= self._cuts.first:
-            return None
-        self._window = window_of(index, lambda i: self._fitted(store, i), self._cuts)
-        if self._window[1] is None:
-            return None
-        self._plan = self._enricher.plan(self._state_before(store, index), self._window, self._outer(store, index))
-        move: Move | None = self._plan.move
-        return move
-
-    def _fitted(self, store: Store, index: int) -> Floats | None:
-        if self._cycle is not None:
-            return store.read("fitted", self._cycle.index(index))
-        return store.read("fitted", index) if 0 <= index < self._shot.samples else None
+        return self._course.move(store, index)
 
     def advance(self, store: Store, index: int, moved: Any) -> FleshNumbers:
-        assert self._cuts is not None
-        cycle, gap, first = self._cycle, self._beginning.gap, self._cuts.first
-        about: dict[str, float] = {}
-        if index < first:
-            state = self._enricher.begin(self._fitted(store, index))  # a pose of its own, before the take begins
-        elif index == first:
-            state = self._beginning.state
-            about["unsettled"] = float(not self._is_settled)
-            about |= {"gap": float(gap is not None), "restarted": float(first > 0 and self._shot.settings.simulate)}
-            if cycle is not None:
-                about |= {"cycles": float(self._beginning.cycles), "seam": self._beginning.seam}
-                about |= {"period": float(cycle.period), "kink": float(cycle.has_kink)}
-        elif self._plan is None:  # a cut: it begins anew
-            state = self._enricher.begin(*self._window[2:])
-            about["restarted"] = float(self._shot.settings.simulate)
-        else:
-            state, step = self._enricher.finish(self._plan, moved)
-            for name in ("rounds", "substeps", "repaired", "fallbacks"):
-                about[name] = float(getattr(step, name))
-        positions = state.positions
-        if gap is not None and cycle is not None:
-            self._last = (index, state)  # the next one goes on from it, not from what is blended
-            positions = cycle.closed(index, positions, gap)
-            if index == cycle.period:
-                # The same to the bit, fit included: detail asks where a cage is exactly the fitted one.
-                store.write("fitted", index, store.read("fitted", 0))
-                positions = store.read("simulated", 0)
+        arrived = self._course.advance(store, index, moved)
+        state, step, about, positions = arrived.state, arrived.step, arrived.about, arrived.positions
+        if not self._shot.settings.simulate:
+            about.pop("restarted", None)
+        points: contact.Points | None = None
+        if step is not None:
+            about |= {name: float(getattr(step, name)) for name in ("rounds", "substeps", "repaired", "fallbacks")}
+            if step.touched is not None:
+                about |= contact.numbers_of(step.touched)
+                points = contact.points_of(step.touched, arrived.plan.ride)
+        if arrived.repeats:
+            # The same to the bit, fit included: detail asks where a cage is exactly the fitted one.
+            store.write("fitted", index, store.read("fitted", 0))
+            positions = store.read("simulated", 0)
         store.write("simulated", index, positions)
         store.write("velocity", index, state.velocities)
+        if self._enricher.body is not None:
+            store.write_piece(contact.STATE, index, state.contact)
+            store.write_piece(contact.POINTS, index, b"" if points is None else points.packed())
         if index not in self._fits:
             # The fit of a kept sample whose state must be computed anew: its numbers come with it, its bits stay.
             self._fits[index] = _fit_numbers(self._fit(store, index))
@@ -327,20 +326,25 @@ class FleshEngine(FleshShow):
     def summary(self, store: Store) -> dict[str, Any]:
         return summary(self._shot, store, self._enricher)
 
-    def _outer(self, store: Store, index: int) -> Outer:
-        """What acts beside the input on the way to sample `index`."""
-        manifest = store.manifest
-        ends = [max(0, index - 1), index]
-        if self._cycle is not None:
-            ends = [self._cycle.index(index - 1), self._cycle.index(index)]
-        rows = tuple(store.read("fields", i) for i in ends) if manifest.fields else None
-        follow = tuple(store.read("follow_now", i)[:, 0] for i in ends) if manifest.animated_follow else None
-        return Outer(rows, follow)
+    def _outer(self, store: Store, around: Around) -> Outer:
+        """What acts beside the input on a way."""
+        names = [name for name in ("fields", "follow_now") if name in store.own_inputs]
+        read = {name: tuple(store.read(name, i) for i in around[1:3]) for name in names}
+        return Outer(read.get("fields"), read.get("follow_now"), self._met(store, around))
 
-    def _state_before(self, store: Store, index: int) -> Any:
-        if self._last is not None and self._last[0] == index - 1:
-            return self._last[1]
-        return StoredState(store.read("simulated", index - 1), store.read("velocity", index - 1))
+    def _stored_state(self, store: Store, index: int) -> StoredState:
+        kept = store.read_piece(contact.STATE, index) if self._enricher.body is not None else b""
+        return StoredState(store.read("simulated", index), store.read("velocity", index), kept)
+
+
+def _start(settings: Any) -> str:
+    """How it begins: what nothing holds has no rest in the air, and what is only fitted is not led."""
+    can_begin = not settings.free_body and (settings.simulate or settings.start != "rest")
+    return str(settings.start) if can_begin else "moving"
+
+
+def _fitted(store: Store, index: int) -> Floats:
+    return store.read("fitted", index)
 
 
 def _fit_numbers(fit: Any) -> FleshNumbers:

@@ -6,7 +6,7 @@ and go on from its files with the same bits.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,15 +14,18 @@ import numpy as np
 import numpy.typing as npt
 
 from ...bake.beginning import close_cycle, find_cycle, lead, settle
+from ...bake.contact import Body, Collided
 from ...bake.cuts import Cuts, go_on
 from ...bake.fields import push_of
-from ...bake.move import Move
-from ...bake.outer import NOTHING, Outer
+from ...bake.move import Move, Touch, Touched, World
+from ...bake.obstacles import gather
 from ...bake.shot import Passenger
 from ...base.errors import BadInput
 from ...base.native import module
+from ...cage.approach import Approach
 from ...cage.cage import Cage
 from ...cage.safe import make_cage, measure_filling
+from ...geometry.crossings import find_crossings
 from ...geometry.surface import areas_and_size
 from ...paint.averages import average_regions
 from ...paint.follow import automatic_follow
@@ -30,6 +33,7 @@ from ...paint.parts import Parts
 from ...paint.regions import GROUPS, Regions, cage_follow
 from ...paint.weights import cage_weights, spread_over_cage
 from .carry import Carrier
+from .outer import NOTHING, Met, Outer
 from .settings import Settings
 from .show import Shown
 
@@ -61,6 +65,7 @@ class State:
 
     positions: Floats
     velocities: Floats
+    contact: bytes = b""  # what presses where, as the native module has it
 
 
 @dataclass(frozen=True)
@@ -73,6 +78,7 @@ class Step:
     fallbacks: int = 0  # steps retaken by implicit Euler
     unconverged: int = 0
     repaired: int = 0  # tets that came out inside out and were drawn back to their sound fitted shape
+    touched: Touched | None = None  # of a body that collides
 
 
 @dataclass(frozen=True)
@@ -141,6 +147,8 @@ class Enricher:
         shape = {"smoothing": self.settings.smoothing, "size": self.size}
         self._fit = module.Fit(self.cage.native, self.seen, shape)
         self._monitor = monitor
+        self._world = World()  # of this body alone
+        self.body: Body | None = None  # set by whoever has read what it meets
         self._simulation: Any = None
         self.is_settled = True
         if not self.settings.simulate:
@@ -152,14 +160,15 @@ class Enricher:
     def _native_settings(self, gravity: tuple[float, float, float]) -> dict[str, Any]:
         """The settings that the native simulation takes, in its units."""
         settings = self.settings
-        weight = 1.0 if settings.young > 0.0 else self.size / _REFERENCE_SIZE
+        weight = 1.0 if settings.young > 0.0 or settings.free_body else self.size / _REFERENCE_SIZE
         values = {name: getattr(settings, name) for name in module.Enrich.options if hasattr(settings, name)}
         return values | {
             "transition": settings.transition * self.size,
             "gravity": tuple(weight * g for g in settings.gravity or gravity),
             "interval": self.interval,
             "size": self.size,
-            "animated": settings.follow_animated,
+            "animated": settings.follow_animated and not settings.free_body,
+            "keep_pose": 0.0 if settings.free_body else settings.keep_pose,  # it would hang in the air
         }
 
     def _painted(self, regions: Regions, parts: Parts | None) -> dict[str, Any]:
@@ -198,15 +207,24 @@ class Enricher:
     def begin(self, fitted: Floats, fitted_next: Floats | None = None) -> State:
         """The state at the first frame: on the input and moving with it."""
         velocities = np.zeros_like(fitted) if fitted_next is None else (fitted_next - fitted) / self.interval
-        if self.settings.travel != 1.0:
+        if self.settings.free_body:
+            return State(np.array(fitted), velocities + self._thrown(fitted))
+        if self._rides:
             velocities -= self._ride(velocities)
         return State(np.array(fitted), velocities)
+
+    def _thrown(self, positions: Floats) -> Floats:
+        """The velocities (n, 3) of a free body that is thrown from a place."""
+        centre = positions[self.cage.tets].mean(axis=(0, 1))
+        turning = np.cross(2.0 * np.pi * np.array(self.settings.initial_spin), positions - centre)
+        thrown: Floats = turning + self.settings.initial_velocity
+        return thrown
 
     def advance(self, state: State, window: Window, outer: Outer = NOTHING) -> tuple[State, Step]:
         """From frame i to i + 1, with window = (fitted[i-1] or None, fitted[i], fitted[i+1], fitted[i+2] or None): None
         at the ends, and what lies across a cut (core/bake/cuts.py)."""
         plan = self.plan(state, window, outer)
-        return self.finish(plan, plan.move and plan.move.alone())
+        return self.finish(plan, self._world.advance([plan.move])[0])
 
     def plan(self, state: State, window: Window, outer: Outer = NOTHING) -> Plan:
         """What is to be done on that way."""
@@ -215,23 +233,40 @@ class Enricher:
             return Plan(self.begin(end, after), end)
         positions, velocities = np.array(state.positions), np.array(state.velocities)
         target, ride = end, np.zeros(3)
-        if self.settings.travel != 1.0:  # all is seen from a place that rides along
-            ride = self._ride(end - begin)
+        rides = [np.zeros(3)] * 4
+        if self._rides:  # all is seen from a place that rides along
+            rides = [np.zeros(3) if frame is None else self._ride(frame - begin) for frame in window]
+            ride = rides[2]
             target = end - ride
-            before, after = (None if frame is None else frame - self._ride(frame - begin) for frame in (before, after))
+            before = None if before is None else before - rides[0]
+            after = None if after is None else after - rides[3]
         if outer.follow is not None:
             self._simulation.follow(*(np.ascontiguousarray(weights, np.float64) for weights in outer.follow))
         push = self._push(outer, positions, velocities + ride / self.interval)
         arguments = (before, begin, target, after, positions, velocities, push)
-        move = Move(self._simulation, arguments, self._monitor)
+        touch = self._touch(state, window, outer, rides)
+        move = Move(self._simulation, arguments, self._monitor, touch)
         return Plan(State(positions, velocities), end, target, ride, move)
+
+    def _touch(self, state: State, window: Window, outer: Outer, rides: list[Any]) -> Touch | None:
+        """What a body that collides meets on the way; its surface is seen from where its cage is."""
+        met = outer.met
+        if self.body is None or met is None:
+            return None
+        seen = zip(window, met.surfaces, rides, strict=True)
+        surfaces = [
+            None if pose is None or surface is None else np.ascontiguousarray(self._seen(surface) - ride)
+            for pose, surface, ride in seen
+        ]
+        return self.body.touch(surfaces, met.ends, state.contact, met.active, rides[2])
 
     def finish(self, plan: Plan, numbers: Any) -> tuple[State, Step]:
         """What came of a plan, given the numbers of its move."""
         if plan.move is None:
             return plan.state, Step()
+        touched, numbers = (numbers, numbers.numbers) if isinstance(numbers, Touched) else (None, numbers)
         positions = plan.state.positions
-        if self.settings.travel != 1.0:  # what follows stays exactly on the input
+        if self._rides:  # what follows stays exactly on the input
             positions = np.where(positions == plan.target, plan.end, positions + plan.ride)
         rounds, unconverged, fallbacks, substeps, inverted, repaired = numbers
         step = Step(
@@ -241,8 +276,9 @@ class Enricher:
             fallbacks=fallbacks,
             unconverged=unconverged,
             repaired=repaired,
+            touched=touched,
         )
-        return State(positions, plan.state.velocities), step
+        return State(positions, plan.state.velocities, b"" if touched is None else touched.state), step
 
     def settle(self, pose: Floats, outer: Outer = NOTHING) -> Floats:
         """The cage (n, 3) at rest in a pose (n, 3) that stands still; `is_settled` tells whether it was found."""
@@ -258,12 +294,33 @@ class Enricher:
             self.is_settled = bool(found)
         return positions
 
+    def runs_through(self, fitted: Floats, positions: Floats, sampled: Any, obstacles: Any) -> bool:
+        """Whether a cage has the surface run through something that the input, `sampled` (t, 3), does not run through,
+        with obstacles as a sample says of them."""
+        body = self.body
+        if body is None:
+            return False
+
+        def found(surface: Floats) -> set[tuple[int, ...]]:
+            edges, triangles = find_crossings(body.meshes(surface, obstacles), body.self_collision, self._monitor)
+            return set(map(tuple, np.hstack([edges, triangles]).tolist()))
+
+        return not found(self.shown.drawn(fitted, positions, sampled)) <= found(self._seen(sampled))
+
+    def approach(self, pose: Floats, following: Floats, count: int) -> Approach:
+        """The way of the cage from rest to the first pose (n, 3), over so many samples."""
+        return Approach(self.cage, pose, following, count)
+
     def _push(self, outer: Outer, positions: Floats, velocities: Floats) -> Floats | None:
         """The acceleration (n, 3) of force fields."""
         if outer.fields is None:
             return None
         rows, rows_next = outer.fields
         return self.settings.fields * push_of(rows, rows_next, positions, velocities, self.interval)
+
+    @property
+    def _rides(self) -> bool:
+        return self.settings.travel != 1.0 and not self.settings.free_body
 
     def _ride(self, ways: Floats) -> Floats:
         """What of ways (n, 3) of the body flesh does not feel, because it is carried along."""
@@ -301,15 +358,25 @@ class Enricher:
 
 
 def enrich(
-    rest: Any, triangles: Any, frames: Iterable[Any], follow: Any = None, frame_rate: float = 24.0, **settings: Any
+    rest: Any,
+    triangles: Any,
+    frames: Iterable[Any],
+    follow: Any = None,
+    frame_rate: float = 24.0,
+    *,
+    obstacles: Iterable[tuple[Any, Any]] = (),
+    **settings: Any,
 ) -> Iterator[Floats]:
     """Enriches an animation: yields the surface (t, 3) of each input frame, reading three frames ahead; a loop is
     read whole.
 
     `follow` (t,) is 1 where the input is followed exactly, 0 where physics is free; None takes automatic weights.
-    Settings are those of `Settings`, by name: enrich(rest, triangles, frames, follow, jiggle=2.0, settle=1.0).
+    Settings are those of `Settings`, by name: enrich(rest, triangles, frames, follow, jiggle=2.0, settle=1.0). With
+    collide=True the body meets itself, the ground if that is on, and `obstacles`: points (v, 3) and triangles (m, 3)
+    that stand still.
     """
     enricher = Enricher(rest, triangles, follow, Settings().replace(settings), frame_rate)
+    met = _collide(enricher, rest, triangles, obstacles)
 
     def fitted() -> Iterator[tuple[Any, Floats]]:
         guess: Floats | None = None
@@ -319,7 +386,7 @@ def enrich(
             yield frame, guess
 
     if enricher.settings.loop:
-        yield from _enrich_cycle(enricher, list(fitted()))
+        yield from _enrich_cycle(enricher, list(fitted()), met)
         return
     row = _Row(fitted())
     cuts = Cuts(lambda i: row.at(i)[0], enricher.seen, enricher.size)
@@ -332,9 +399,44 @@ def enrich(
         elif index == cuts.first:
             state = _begun(enricher, fit, row.at(index + 1)[1])
         else:
-            state, _ = go_on(enricher, state, index, lambda i: row.at(i)[1], cuts, NOTHING)
+            state, _ = go_on(enricher, state, index, lambda i: row.at(i)[1], cuts, met(lambda i: row.at(i)[0], index))
         yield enricher.surface(fit, state.positions, frame, enricher.settings.amount)
         index += 1
+
+
+def _collide(
+    enricher: Enricher, rest: Any, triangles: Any, meshes: Iterable[tuple[Any, Any]]
+) -> Callable[[Callable[[int], Any], int], Outer]:
+    """Has a body meet what stands still, if it collides; what tells of its way to a frame, given the frames."""
+    settings = enricher.settings
+    if not settings.collide or not settings.simulate:
+        return lambda frame, index: NOTHING
+    still = [_Still(np.asarray(points, np.float32), np.asarray(sides, np.int32)) for points, sides in meshes]
+    read = Collided(obstacles=gather(still), ground=settings.ground_height if settings.ground else None)
+    here = (np.tile(np.eye(4), (len(still), 1)), None)
+    rest, triangles = np.asarray(rest, np.float64), np.asarray(triangles, np.int32).reshape(-1, 3)
+    enricher.body = Body(settings, rest, triangles, enricher.size, read, here)
+
+    def met(frame: Callable[[int], Any], index: int) -> Outer:
+        before, begin, end, after = (frame(index + k) for k in (-2, -1, 0, 1))
+        return Outer(met=Met((before, begin, end, after), (here, here)))
+
+    return met
+
+
+@dataclass(frozen=True)
+class _Still:
+    """An obstacle as `gather` takes it."""
+
+    shape: Any
+    triangles: Any
+    name: str = ""
+    thickness: float = 0.0
+    friction: float | None = None
+
+    @property
+    def vertices(self) -> int:
+        return len(self.shape)
 
 
 def _begun(enricher: Enricher, first: Floats, second: Floats | None) -> State:
@@ -347,24 +449,30 @@ def _begun(enricher: Enricher, first: Floats, second: Floats | None) -> State:
         begun = settle(enricher, fitted, NOTHING, lambda: True)
     else:
         count = settings.preroll or max(round(1.0 / enricher.interval), 1)
-        begun = lead(enricher, fitted, NOTHING, count, lambda: True)
+        way = enricher.approach(first, second, count)
+        begun = lead(enricher, way.at, fitted, NOTHING, count, lambda: True)
     state: State = begun.state
     return state
 
 
-def _enrich_cycle(enricher: Enricher, fitted: list[tuple[Any, Floats]]) -> Iterator[Floats]:
+def _enrich_cycle(
+    enricher: Enricher, fitted: list[tuple[Any, Floats]], met: Callable[[Callable[[int], Any], int], Outer]
+) -> Iterator[Floats]:
     """The frames of one cycle, given with their fits, simulated so that it ends as it began."""
     cycle = find_cycle(lambda i: fitted[i][1], len(fitted), enricher.size)
 
     def at(i: int) -> Floats:
         return fitted[cycle.index(i)][1]
 
+    def outer(i: int) -> Outer:
+        return met(lambda k: fitted[cycle.index(k)][0], i)
+
     cuts = Cuts(lambda i: fitted[i][0], enricher.seen, enricher.size, period=cycle.period)
-    begun = close_cycle(enricher, at, lambda i: NOTHING, cycle, cuts, lambda: True)
+    begun = close_cycle(enricher, at, outer, cycle, cuts, lambda: True)
     state, first = begun.state, begun.state.positions
     for index, (frame, fit) in enumerate(fitted):
         if index > 0:
-            state, _ = go_on(enricher, state, index, at, cuts, NOTHING)
+            state, _ = go_on(enricher, state, index, at, cuts, outer(index))
         positions = state.positions
         if begun.gap is not None:
             positions = cycle.closed(index, positions, begun.gap) if index < cycle.period else first

@@ -8,18 +8,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ...bake import told_contact
 from ...bake.method import Told
 from ...bake.report import frame_of, numbers_of, percent, rms
 from ...bake.results import world
 from ...bake.shot import Shot
 from ...bake.store import Store
-from ...cage.welds import find_welds, name_parts, sentence, where
+from ...cage.welds import Labels, find_welds, name_parts, sentence, where
 from ...geometry.poses import candidates, most_different
+from .painted import paint_of
 
 Flags = npt.NDArray[np.bool_]
 
 _SOUND_VOLUME = 0.1  # of that at rest, as native/method/enrich has it
-_LITTLE = 0.007  # of size: what gets no farther from the animation is hardly seen
+_LITTLE = 0.01  # of size: what gets no farther from the animation is hardly seen
+_LANDED = 1e-3  # of size: a handle that misses by less is where it is pulled
 _FEW = 5  # tets drawn back, or inside out, in one sample that nobody sees
 UNSEPARATED = "Gmsh does not separate parts: where fingers, lips or legs stick together, choose Lattice as Mesher."
 
@@ -70,12 +73,23 @@ def summary(shot: Shot, store: Store, enricher: Any) -> dict[str, Any]:
     }
     notes = [cage.note] if cage.note else []
     welds = _welds(shot, store, cage, fit_max)
-    report["welded"] = name_parts(welds, shot.labels)
-    notes += [sentence(welds, shot.labels, shot.settings, cage)] if welds else []
+    labels = paint_of(shot).labels
+    report["welded"] = name_parts(welds, labels)
+    notes += [sentence(welds, labels, shot.settings, cage)] if welds else []
     notes += _folded(shot, store, enricher, column("fit_inverted_free"))
     notes += _little(shot, max(column("added_max"), default=0.0) / size)
+    report["contact"] = touched = told_contact.summary(shot, store)
+    if touched is not None:
+        notes += told_contact.notes(touched, shot.settings, _named(labels, touched["vertices"]))
     report["warnings"] = [*notes, *_warnings(shot, report, column("repaired"))]
     return report
+
+
+def _named(labels: Labels | None, vertices: list[int]) -> str:
+    """What the parts are called that some vertices are of."""
+    numbers = [] if labels is None else [int(labels.numbers[vertex]) for vertex in vertices]
+    names = [] if labels is None else [labels.names[number] for number in numbers if number >= 0]
+    return ", ".join(dict.fromkeys(names))
 
 
 def inside_out(positions: Any, tets: Any) -> Flags:
@@ -109,7 +123,7 @@ def _folded(shot: Shot, store: Store, enricher: Any, counts: list[float]) -> lis
         return []
     worst = max(range(len(counts)), key=counts.__getitem__)
     folded = inside_out(store.read("fitted", worst), enricher.cage.tets) & free_tets(enricher)
-    place = where(enricher.cage, folded, shot.labels)
+    place = where(enricher.cage, folded, paint_of(shot).labels)
     return [
         f"The animation folds {int(counts[worst])} tets of soft flesh inside out at frame {frame_of(shot, worst):g}"
         f"{f' ({place})' if place else ''}. Where it looks creased, paint higher weights or raise Resolution."
@@ -117,21 +131,34 @@ def _folded(shot: Shot, store: Store, enricher: Any, counts: list[float]) -> lis
 
 
 def tell(report: Mapping[str, Any]) -> Told:
-    fit = report["fit_error"]
+    fit, touched = report["fit_error"], told_contact.lines(report.get("contact"))
     followed = report["follow_error"]["max_relative"]
+    edits = _edits_told(report.get("edits") or {})
     return Told(
         f"{report['tets']:,} tets",
         (
             f"fit error {100 * fit['rms_relative']:.3f} % rms, {100 * fit['max_relative']:.2f} % max of size; followed "
             f"vertices within {100 * followed:.5f} %",
+            *touched,
+            *edits,
         ),
-        (f"Cage off the animation: {percent(fit)}",),
+        (f"Cage off the animation: {percent(fit)}", *touched, *edits),
     )
+
+
+def _edits_told(edits: Mapping[str, Any]) -> list[str]:
+    if not edits or not (edits["handles"] or edits["baked_in"] or edits["left_out"]):
+        return []
+    handles = "1 handle" if edits["handles"] == 1 else f"{edits['handles']} handles"
+    missed = edits["missed_relative"]
+    landed = "all land" if missed < _LANDED else f"the farthest misses by {100 * missed:.2g} % of size"
+    return [f"Edited by {handles}: {landed}", *edits["left_out"]]
 
 
 def _welds(shot: Shot, store: Store, cage: Any, fit_max: list[float]) -> list[Any]:
     """What the cage holds together, told by the most different of some samples and the one that it fits worst."""
-    seen = None if shot.parts is None else shot.parts.tracked
+    parts = paint_of(shot).parts
+    seen = None if parts is None else parts.tracked
     looked_at = candidates(0, len(fit_max) - 1) if fit_max else []
     poses = [world(store, index) for index in looked_at]
     given = slice(None) if seen is None else seen
@@ -144,7 +171,7 @@ def _welds(shot: Shot, store: Store, cage: Any, fit_max: list[float]) -> list[An
 def _little(shot: Shot, seen: float) -> list[str]:
     """What helps where hardly anything is seen to move though some of it is free."""
     settings = shot.settings
-    if seen >= _LITTLE or not settings.simulate or settings.amount == 0.0 or not (shot.follow < 0.5).any():
+    if seen >= _LITTLE or not settings.simulate or settings.amount == 0.0 or not (paint_of(shot).follow < 0.5).any():
         return []
     softer = "lower Stiffness"
     if settings.young == 0.0:
@@ -154,11 +181,12 @@ def _little(shot: Shot, seen: float) -> list[str]:
 
 def _warnings(shot: Shot, report: Mapping[str, Any], repaired: list[float]) -> list[str]:
     found = []
-    settings, regions = shot.settings, shot.regions
-    held = regions.bones is not None or regions.inside is not None or settings.average_regions > 0
-    if not (shot.follow >= 1.0).any() and not settings.follow_animated and not held:
+    settings, paint = shot.settings, paint_of(shot)
+    regions, follow = paint.regions, paint.follow
+    held = settings.free_body or regions.bones is not None or regions.inside is not None or settings.average_regions > 0
+    if not (follow >= 1.0).any() and not settings.follow_animated and not held:
         found.append("Nothing is followed exactly, so the whole body may drift: paint some weights of 1.")
-    if not (shot.follow < 0.5).any() and not settings.follow_animated:
+    if not (follow < 0.5).any() and not settings.follow_animated:
         found.append("Everything follows the input closely, so there is little to see: paint some weights below 0.5.")
     if report["unsettled"]:
         found.append("The flesh found no rest in the first pose: it goes on settling in the first frames.")

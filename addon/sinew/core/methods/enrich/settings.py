@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...bake.settings import BakeSettings, shared
-from ...base.settings import CAGE, CHANGED, DATA, RANGE, RESULT, setting
+from ...bake.collisions import CollisionSettings
+from ...bake.settings import shared
+from ...base.settings import BODY, CHANGED, DATA, RANGE, RESULT, setting
 
 
 @dataclass(frozen=True)
-class Settings(BakeSettings):
+class Settings(CollisionSettings):
     """Settings of one bake. Those of every bake are named where they stand in the hashes of older ones."""
 
     resolution: int = setting(
         0,
         "Cells of the cage along the longest side of the body. More follow finer parts, such as fingers, and take "
-        "longer; 0 chooses: 24, fewer for compact bodies",
+        "longer; 0 chooses: 24, fewer for thick bodies",
         low=0,
         high=256,
-        belongs=CAGE,
+        belongs=BODY,
         soft=(0, 64),
         zero="Auto",
         begin=24,
@@ -27,14 +28,14 @@ class Settings(BakeSettings):
         True,
         "Fingers, lips or legs that lie close together or touch move apart freely. Off: they stick together where they "
         "are nearer than the cage's cells",
-        belongs=CAGE,
+        belongs=BODY,
     )
     mesher: str = setting(
         "lattice",
         "What fills the cage: Lattice is quick, its tets are even. Gmsh makes a smoother boundary and fewer tets, "
         "larger inside, and takes a few seconds",
         choices={"lattice": "Lattice", "gmsh": "Gmsh"},
-        belongs=CAGE,
+        belongs=BODY,
     )
     jiggle: float = setting(
         3.0,
@@ -57,7 +58,8 @@ class Settings(BakeSettings):
     amount: float = shared("amount")
     maximum_offset: float = setting(
         0.0,
-        "How far free parts get from the animation at most, as a fraction of the body's size; 0 is no limit",
+        "How far free parts get from the animation at most, as a fraction of the body's size; 0 is no limit. Does not "
+        "see what flesh touches",
         low=0.0,
         high=10.0,
         belongs=RESULT,
@@ -105,6 +107,29 @@ class Settings(BakeSettings):
         "The follow weights are read on every frame, as modifiers and nodes make them there, and multiplied by the "
         "object property sinew_follow, which can be keyed: flesh may let go and be caught again",
         label="Animated Weights",
+    )
+    free_body: bool = setting(
+        False,
+        "Nothing is followed: from the first frame on the body falls, flies and rolls by itself, in its shape at rest",
+        counts=CHANGED,
+    )
+    initial_velocity: tuple[float, float, float] = setting(
+        (0.0, 0.0, 0.0),
+        "How fast a free body is thrown on the first frame, beside the speed of its animation there",
+        low=-1000.0,
+        high=1000.0,
+        unit="m/s",
+        counts=CHANGED,
+        label="Velocity",
+    )
+    initial_spin: tuple[float, float, float] = setting(
+        (0.0, 0.0, 0.0),
+        "How fast a free body turns on the first frame: turns a second around the axes of the world",
+        low=-1000.0,
+        high=1000.0,
+        unit="1/s",
+        counts=CHANGED,
+        label="Spin",
     )
     fields: float = setting(
         1.0,
@@ -244,6 +269,21 @@ class Settings(BakeSettings):
         counts=DATA,
         label="Back to Animation Group",
     )
+    edits: str = setting(
+        "",
+        "Handles that pull the finished motion, as Edit Motion writes them. Needs no new simulation",
+        high=1e6,
+        belongs=RESULT,
+        counts=CHANGED,
+        label="Edit Motion",
+    )
+    edit_group: str = setting(
+        "",
+        "Vertex group that says where Edit Motion acts: 1 fully, 0 not at all. Empty is everywhere",
+        belongs=RESULT,
+        counts=DATA,
+        label="Edit Region",
+    )
     passengers: bool = shared("passengers")
     preview_resolution: int = setting(
         14,
@@ -260,14 +300,14 @@ class Settings(BakeSettings):
         "shape, so that they never stick together, with Gmsh too. None builds it at rest",
         low=-1048574,
         high=1048574,
-        belongs=CAGE,
+        belongs=BODY,
         counts=DATA,
         own="Build the cage on a frame on which parts that touch at rest are apart",
     )
     safe_shape_key: str = setting(
         "",
         "Shape key in which parts that touch at rest are well apart, in place of Safe Frame. Empty is none",
-        belongs=CAGE,
+        belongs=BODY,
         counts=DATA,
     )
     frame_start: int | None = shared("frame_start")
@@ -385,3 +425,7 @@ class Settings(BakeSettings):
         look=True,
     )
     gravity: tuple[float, float, float] | None = shared("gravity")
+
+    @property
+    def is_material(self) -> bool:
+        return self.young > 0.0

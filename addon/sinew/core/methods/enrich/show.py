@@ -44,7 +44,7 @@ class Shown:
         self.cage = cage
         self.settings = settings
         self.areas, self.size = areas_and_size(rest, triangles)
-        self._follow, self._cage_follow = follow, cage_follow
+        self._follow, self.cage_follow = follow, cage_follow
         self._after = None if after is None else np.ascontiguousarray(after, np.float64)
         self.completion: Completion | None = None
         if parts is not None and not parts.is_plain:
@@ -70,7 +70,7 @@ class Shown:
         result = np.empty_like(simulated)
         with self._lock:  # it works in memory of its own
             if self._rebalance is None:
-                self._rebalance = module.Rebalance(self.cage.native, self.areas, self._follow, self._cage_follow)
+                self._rebalance = module.Rebalance(self.cage.native, self.areas, self._follow, self.cage_follow)
                 if self._after is not None:
                     self._rebalance.set_weights(self.areas, self._after)
             self._rebalance.frame(np.ascontiguousarray(fitted), np.ascontiguousarray(simulated), strength, result)
@@ -78,13 +78,16 @@ class Shown:
 
     def surface(self, fitted: Floats, simulated: Floats, sampled: Any, amount: float = 1.0) -> Floats:
         """The surface (t, 3) of a simulated cage, with the detail of the input frame `sampled` (t, 3)."""
+        moved, limit = self.moved(fitted, simulated, amount), self.settings.maximum_offset * self.size
+        return self.drawn(fitted, moved, sampled, limit)
+
+    def drawn(self, fitted: Floats, moved: Floats, sampled: Any, limit: float = 0.0) -> Floats:
+        """The surface of the cage that is shown, as far as `limit` metres from the input; 0: any way."""
         sampled = np.ascontiguousarray(sampled, np.float64)
         result = np.empty_like(sampled)
-        moved = self.moved(fitted, simulated, amount)
         detail = sampled if self.settings.detail else None
         how = self.settings.interpolation
         module.apply_detail(self.cage.native, np.ascontiguousarray(fitted), moved, detail, how, result)
-        limit = self.settings.maximum_offset * self.size
         if limit > 0.0 and self.settings.detail:
             # Detail turns with the flesh and may reach a little farther than the cage.
             length = np.linalg.norm(result - sampled, axis=1, keepdims=True)

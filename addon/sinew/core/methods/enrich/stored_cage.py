@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
-import os
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
+from ...bake.look import slot_of
 from ...bake.manifest import MANIFEST_LIMIT, Manifest, is_id
 from ...bake.store import Store
 from ...base import disk
@@ -37,12 +36,6 @@ def read_manifest(root: Path, bake: str) -> Manifest:
     return Manifest.from_json(disk.read_json(root / bake / "manifest.json", MANIFEST_LIMIT), root / bake)
 
 
-def slot_of(manifest: Manifest, frame: float) -> int:
-    """The sample that shows a frame; outside the range the nearest one."""
-    index = math.floor((frame - manifest.first_frame) * manifest.samples_per_frame + 1e-3)
-    return min(max(index, 0), manifest.samples - 1)
-
-
 def read_shape(root: Path, manifest: Manifest, name: str, index: int) -> Floats | None:
     """The "fitted" or "simulated" cage (n, 3) of one sample, world metres; None where it is not computed yet. It reads
     that one slot only, also while the bake goes on."""
@@ -57,11 +50,3 @@ def read_shape(root: Path, manifest: Manifest, name: str, index: int) -> Floats 
     shape: Floats = np.frombuffer(raw, "<f8").reshape(-1, 3)
     # A slot that nobody wrote is a hole in the file, and a torn one cannot be told apart from strange numbers.
     return shape if shape.any() and np.isfinite(shape).all() else None
-
-
-def last_change(root: Path, bake: str) -> int:
-    """A number that grows with every finished sample of a bake."""
-    try:
-        return os.stat(root / bake / "frames.jsonl").st_mtime_ns
-    except OSError:
-        return 0

@@ -1,15 +1,12 @@
-"""The way from the rest pose of a body to the first pose of an animation, over the frames before it."""
+"""The way of a cage from its rest pose to the first pose of an animation, over the frames before it."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
+from ..base.native import module
 from ..geometry.turns import nearest_rotation
-
-Floats = npt.NDArray[np.float64]
+from .cage import Cage, Floats
 
 _ARRIVAL = 0.25  # of the way: its end, over which it takes on the motion of the animation
 
@@ -18,10 +15,8 @@ class Approach:
     """Poses of the cage at samples 0 (at rest, placed where the first pose is) to `count` (the first pose). What turns
     on the way keeps its lengths: rotations and stretches are blended apart, as after a bake."""
 
-    def __init__(self, cage: Any, pose: Floats, following: Floats, count: int) -> None:
+    def __init__(self, cage: Cage, pose: Floats, following: Floats, count: int) -> None:
         """`following` is the pose of the first sample after `pose`."""
-        from ..base.native import module  # not everybody who imports us has it
-
         middle, centre = cage.vertices.mean(axis=0), pose.mean(axis=0)
         turn = nearest_rotation((pose - centre).T @ (cage.vertices - middle))
         self.count = count

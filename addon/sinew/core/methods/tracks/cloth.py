@@ -1,0 +1,262 @@
+"""The simulation of a thin shell over arrays: states come in and go out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...bake.contact import Body, Collided, Points, points_of
+from ...bake.cuts import Cuts, go_on
+from ...bake.fields import push_of
+from ...bake.move import Move, Touched, World
+from ...base.errors import BadInput
+from ...base.native import module
+from ...geometry.surface import areas_and_size
+from ...geometry.turns import nearest_rotation
+from .guide import Rows, find_regions, make_rows
+from .settings import Settings
+
+Floats = npt.NDArray[np.float64]
+Window = tuple[Any, Any, Any, Any]
+
+_SWING = 4.0  # Hz: at which Settle is meant
+_ARRIVAL = 0.25  # of the way to the first pose: its end, over which it takes on the motion of the animation
+
+
+@dataclass(frozen=True)
+class State:
+    """World metres and m/s (t, 3), and what hinges carry (k, 1); None: as they are made."""
+
+    positions: Floats
+    velocities: Floats
+    inner: Floats | None = None
+    contact: bytes = b""  # what presses where, as the native module has it
+
+
+@dataclass(frozen=True)
+class Acting:
+    """What acts beside the input on the way to a sample."""
+
+    fields: tuple[Any, Any] | None = None  # rows of core/bake/fields.py at its begin and end
+    ends: tuple[Any, Any] | None = None  # what samples say of obstacles there; None: it meets nothing
+    collides: bool = True
+
+
+NOTHING = Acting()
+
+
+@dataclass(frozen=True)
+class Step:
+    rounds: int
+    unconverged: int
+    fallbacks: int
+    substeps: int
+    residual: float  # metres: how far a mean is from where the guide has it
+    touched: Touched | None = None  # where it collides
+
+
+@dataclass(frozen=True)
+class Plan:
+    state: State  # scaled, written to by the move
+    end: Floats  # (t, 3) the input at the end
+    move: Move
+
+
+@dataclass(frozen=True)
+class Approach:
+    """The way of the input from the undeformed shape, placed where the first pose is, to that pose."""
+
+    rest: Floats
+    pose: Floats
+    step: Floats
+    count: int
+
+    def at(self, index: int) -> Floats:
+        t = min(max(index / self.count, 0.0), 1.0)
+        u = max(1.0 - (1.0 - t) / _ARRIVAL, 0.0)
+        arriving = u * u * (u - 1.0) * _ARRIVAL * self.count
+        way: Floats = self.rest + t * t * (3.0 - 2.0 * t) * (self.pose - self.rest) + arriving * self.step
+        return way
+
+
+class Cloth:
+    """All positions in world metres; inside it is as large as Real Size says."""
+
+    def __init__(
+        self,
+        rest: Any,
+        triangles: Any,
+        follow: Any,
+        settings: Settings,
+        frame_rate: float,
+        *,
+        rows: Rows,
+        gravity: tuple[float, float, float] = (0.0, 0.0, -9.81),
+        monitor: Any = None,
+    ) -> None:
+        """`rest` (t, 3) is the undeformed shape; `frame_rate`: input frames a second."""
+        self.settings, self.rows, self._monitor = settings, rows, monitor
+        self.rest = np.ascontiguousarray(rest, np.float64)
+        self.triangles = _sound(self.rest, np.ascontiguousarray(triangles, np.int32))
+        self.follow = np.ascontiguousarray(follow, np.float64)
+        self.areas, self.size = areas_and_size(self.rest, self.triangles)
+        self.interval = 1.0 / frame_rate
+        self.is_settled = True
+        self._scale = settings.real_size / self.size if settings.real_size > 0.0 else 1.0
+        ones = np.ones(len(self.rest))
+        shell = {
+            "triangles": self.triangles,
+            "rest": np.ascontiguousarray(self._scale * self.rest),
+            "stretch": settings.stretch * ones,
+            "bend": settings.bend * ones,
+            "weight": settings.weight * ones,
+            "yield": settings.crease * ones if settings.crease > 0.0 else None,
+            "follow": self.follow,
+        }
+        if rows.count:
+            shell |= {"row_start": rows.start, "row_points": rows.points, "row_weights": rows.weights}
+        omega = 2.0 * math.pi * _SWING
+        ratio = math.log(20.0) / (omega * settings.calm)
+        native = {
+            "poisson": settings.contraction,
+            "drag": ratio * omega,
+            "damping": ratio / omega,
+            "hold": settings.hold,
+            "gravity": tuple(settings.gravity or gravity),
+            "interval": self.interval,
+            "size": self._scale * self.size,
+            "substeps": settings.steps,
+            "tolerance": settings.precision,
+        }
+        self.body: Body | None = None  # set by whoever has read what it meets
+        self._world = World()  # of this cloth alone
+        self._simulation = module.Tracks(shell, native, monitor)
+        self.about = self._simulation.summary()
+
+    @property
+    def hinges(self) -> int:
+        return int(self.about["hinges"])
+
+    def begin(self, pose: Floats, following: Floats | None = None) -> State:
+        """On the input and moving with it, as undeformed as it is made."""
+        velocities = np.zeros_like(pose) if following is None else (following - pose) / self.interval
+        return State(np.array(pose), velocities, self._inner())
+
+    def _inner(self) -> Floats:
+        inner = np.empty((self.hinges, 1))
+        self._simulation.begin(inner)
+        return inner
+
+    def collide(self, read: Collided, first: Any) -> None:
+        """From now on it meets things; `first`: what the first sample says of obstacles."""
+        k = self._scale
+        self.body = Body(self.settings, k * self.rest, self.triangles, k * self.size, read, first, scale=k)
+
+    def advance(self, state: State, window: Window, acting: Acting = NOTHING) -> tuple[State, Step]:
+        plan = self.plan(state, window, acting)
+        return self.finish(plan, self._world.advance([plan.move])[0])
+
+    def plan(self, state: State, window: Window, acting: Acting = NOTHING) -> Plan:
+        k = self._scale
+        inner = self._inner() if state.inner is None else np.array(state.inner)
+        inside = State(k * state.positions, k * state.velocities, inner)
+        poses = [None if pose is None else np.ascontiguousarray(k * pose) for pose in window]
+        push = self._push(acting, state)
+        arguments = (*poses, inside.positions, inside.velocities, inner, push)
+        touch = None
+        if self.body is not None and acting.ends is not None:
+            touch = self.body.touch(poses, acting.ends, state.contact, acting.collides)
+        return Plan(inside, window[2], Move(self._simulation, arguments, self._monitor, touch))
+
+    def finish(self, plan: Plan, moved: Any) -> tuple[State, Step]:
+        touched, numbers = (moved, moved.numbers) if isinstance(moved, Touched) else (None, moved)
+        k, (rounds, unconverged, fallbacks, substeps, *_) = self._scale, numbers
+        positions = plan.state.positions / k
+        if k != 1.0:  # what is pinned is exactly on the input
+            positions = np.where((self.follow >= module.WEIGHT_EXACT)[:, None], plan.end, positions)
+        pressed = b"" if touched is None else touched.state
+        state = State(positions, plan.state.velocities / k, plan.state.inner, pressed)
+        off = np.linalg.norm(self.rows.means(positions) - self.rows.means(plan.end), axis=1).max(initial=0.0)
+        return state, Step(rounds, unconverged, fallbacks, substeps, float(off), touched)
+
+    def points(self, touched: Touched) -> Points:
+        """Where it is touched, to be looked at."""
+        return points_of(touched, scale=self._scale)
+
+    def settle(self, pose: Floats, acting: Acting = NOTHING) -> Floats:
+        """(t, 3) at rest in a pose that stands still, touching nothing; `is_settled` tells whether it was found."""
+        k = self._scale
+        positions = np.ascontiguousarray(k * pose)
+        push = self._push(acting, State(pose, np.zeros_like(pose)))
+        held = np.array(positions)
+        _, found = self._simulation.settle(held, None, self._inner(), positions, push, self._monitor)
+        self.is_settled = bool(found)
+        settled: Floats = positions / k
+        return settled
+
+    def approach(self, pose: Floats, following: Floats, count: int) -> Approach:
+        middle, centre = self.rest.mean(axis=0), pose.mean(axis=0)
+        turn = nearest_rotation((pose - centre).T @ (self.rest - middle))
+        return Approach((self.rest - middle) @ turn.T + centre, pose, following - pose, count)
+
+    def _push(self, acting: Acting, state: State) -> Floats | None:
+        """Acceleration (t, 3) of force fields, as large as it is inside."""
+        if acting.fields is None:
+            return None
+        rows, rows_next = acting.fields
+        push = push_of(rows, rows_next, state.positions, state.velocities, self.interval)
+        scaled: Floats = np.ascontiguousarray(self._scale * self.settings.wind * push)
+        return scaled
+
+
+def _sound(rest: Floats, triangles: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    """Without triangles that have no area, and each once: what is left over holds nothing."""
+    if not len(triangles):
+        raise BadInput("The mesh has no faces: cloth needs a surface.")
+    corners = rest[triangles]
+    doubled = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
+    longest = np.ptp(corners, axis=1).max(axis=1)
+    has_area = doubled > 1e-9 * longest * longest
+    if not has_area.any():
+        raise BadInput("No face of the mesh has an area: give it a surface.")
+    kept = triangles[has_area]
+    first = np.unique(np.sort(kept, axis=1), axis=0, return_index=True)[1]
+    return np.ascontiguousarray(kept[np.sort(first)])
+
+
+def drape(
+    rest: Any,
+    triangles: Any,
+    frames: Iterable[Any],
+    follow: Any = None,
+    frame_rate: float = 24.0,
+    **settings: Any,
+) -> Iterator[Floats]:
+    """Cloth over a mesh animation: yields its vertices (t, 3) on each input frame. `follow` (t,) is 1 where it is
+    pinned; None pins nothing. Patches are cut by the frames that are given, which are read whole:
+    drape(rest, triangles, frames, pinned, regions=24, bend=1e-5)."""
+    chosen = Settings().replace(settings)
+    poses = [np.asarray(frame, np.float64) for frame in frames]
+    rest, sides = np.asarray(rest, np.float64), np.ascontiguousarray(triangles, np.int32)
+    follow = np.zeros(len(rest)) if follow is None else follow
+    some = poses[:: max(1, len(poses) // 12)]
+    regions = find_regions(some, sides, chosen.regions, chosen.flat) if chosen.regions else None
+    rows = make_rows(rest, sides, regions, ())
+    cloth = Cloth(rest, sides, follow, chosen, frame_rate, rows=rows)
+
+    def pose(i: int) -> Floats | None:
+        return poses[i] if 0 <= i < len(poses) else None
+
+    cuts = Cuts(pose, cloth.areas, cloth.size)
+    state: State | None = None
+    for index, frame in enumerate(poses):
+        if index <= cuts.first:
+            state = cloth.begin(frame, pose(index + 1) if index == cuts.first else None)
+        else:
+            state, _ = go_on(cloth, state, index, pose, cuts, NOTHING)
+        yield frame + chosen.amount * (state.positions - frame)

@@ -1,0 +1,221 @@
+"""The engine of a bake of cloth: simulates the shell along its input, from store to store."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...bake import contact
+from ...bake.course import Around, Course, Sources
+from ...bake.method import Show, Told
+from ...bake.move import Move
+from ...bake.report import numbers_of
+from ...bake.results import added, local, world
+from ...bake.shot import Shot
+from ...bake.store import Store
+from .carry import Carrier
+from .guide import Rows, make_rows
+from .painted import paint_of
+
+Array = npt.NDArray[Any]
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ClothNumbers(contact.CollisionNumbers):
+    """What is known of a finished sample of cloth."""
+
+    follow_max: float = 0.0  # how far what is pinned is off
+    residual: float = 0.0  # how far a mean is from where the guide has it, metres
+    rounds: float = 0.0
+    substeps: float = 0.0
+    fallbacks: float = 0.0  # steps retaken by implicit Euler
+    unconverged: float = 0.0
+    unsettled: float = 0.0  # a settled start that was not found
+
+
+def make_engine(shot: Shot, store: Store | None, monitor: Any) -> ClothEngine:
+    """With the rows of a bake, if there is one."""
+    from .cloth import Cloth  # it needs the native module
+
+    paint = paint_of(shot)
+    if store is not None:
+        rows = Rows(*(store.constant(f"row_{name}") for name in ("start", "points", "weights")))
+    else:
+        rows = make_rows(shot.rest, shot.triangles, paint.regions, list((paint.groups or {}).values()))
+    cloth = Cloth(
+        shot.rest if paint.undeformed is None else paint.undeformed, shot.triangles, paint.follow, shot.settings,
+        shot.sample_rate, rows=rows, gravity=shot.gravity, monitor=monitor,
+    )  # fmt: skip
+    return ClothEngine(shot, cloth)
+
+
+class ClothShow(Show):
+    """The cloth as it was simulated, and what rides on it."""
+
+    def __init__(self, shot: Shot) -> None:
+        self._shot, self._settings = shot, shot.settings
+        self._follow = paint_of(shot).follow
+        self._carriers: list[Carrier] = []
+
+    def use(self, settings: Any) -> None:
+        self._settings = settings
+
+    def show(self, store: Store, index: int) -> list[npt.NDArray[np.float32]]:
+        given, amount = world(store, index), float(store.read("amount", index)[0, 0]) * self._settings.amount
+        shown = given + amount * (store.read("simulated", index) - given)
+        if self._shot.passengers and not self._carriers:
+            first = world(store, 0)
+            self._carriers = [Carrier(one, first, self._shot.triangles) for one in self._shot.passengers]
+        names = [f"passenger_{number}_" for number in range(len(self._carriers))]
+        carried = [
+            local(store, index, carrier.surface(given, shown, world(store, index, name)), name)
+            for carrier, name in zip(self._carriers, names, strict=True)
+        ]
+        return [local(store, index, shown), *carried]
+
+    def measure(self, store: Store, index: int, offsets: Floats) -> dict[str, float]:
+        return {**added(offsets), "follow_max": float(offsets[self._follow >= 1.0].max(initial=0.0))}
+
+    def about(self, store: Store, size: float) -> dict[str, Any]:
+        followed = max((numbers.follow_max for numbers in numbers_of(store)), default=0.0)
+        return {"follow_error": {"max": followed, "max_relative": followed / size}}
+
+
+def make_show(shot: Shot, store: Store) -> ClothShow:
+    return ClothShow(shot)
+
+
+class ClothEngine(ClothShow):
+    preparing = "preparing"
+
+    def __init__(self, shot: Shot, cloth: Any) -> None:
+        super().__init__(shot)
+        self._cloth, self.size = cloth, float(cloth.size)
+        self._course = Course(shot, cloth, cloth.areas, Sources(world, self._acting, self._stored_state))
+
+    def counts(self) -> dict[str, int]:
+        rows = self._cloth.rows
+        return {
+            "rows": rows.count,
+            "row_entries": len(rows.points),
+            "hinges": self._cloth.hinges,
+            "fields": paint_of(self._shot).fields,
+            **({} if self._collided is None else self._collided.counts()),
+        }
+
+    def constants(self) -> dict[str, Array]:
+        rows = self._cloth.rows
+        named = {f"row_{name}": getattr(rows, name) for name in ("start", "points", "weights")}
+        met = self._collided.obstacles if self._collided is not None else None
+        return {"follow": self._follow, **named, **(met.constants() if met is not None and met.count else {})}
+
+    def notes(self) -> dict[str, Any]:
+        return {}
+
+    def prepare(self, store: Store, index: int, available: int) -> int:
+        return 1  # the input is what it follows
+
+    @property
+    def _collided(self) -> contact.Collided | None:
+        return paint_of(self._shot).collided
+
+    def begin(self, store: Store, index: int, pulse: Callable[[], None]) -> int:
+        if self._collided is not None and self._cloth.body is None:
+            self._cloth.collide(self._collided, contact.obstacles_at(store, 0))
+        return self._course.begin(store, index, pulse)
+
+    def move(self, store: Store, index: int) -> Move | None:
+        return self._course.move(store, index)
+
+    def advance(self, store: Store, index: int, moved: Any) -> ClothNumbers:
+        arrived = self._course.advance(store, index, moved)
+        state, positions = arrived.state, arrived.positions
+        if arrived.repeats:
+            positions = store.read("simulated", 0)
+        store.write("simulated", index, positions)
+        store.write("velocity", index, state.velocities)
+        store.write("inner", index, state.inner)
+        step, numbers, points = arrived.step, arrived.about, b""
+        if step is not None:
+            names = ("residual", "rounds", "substeps", "fallbacks", "unconverged")
+            numbers = numbers | {name: float(getattr(step, name)) for name in names}
+        if step is not None and step.touched is not None:
+            numbers = numbers | contact.numbers_of(step.touched)
+            points = self._cloth.points(step.touched).packed()
+        if self._cloth.body is not None:
+            store.write_piece(contact.STATE, index, state.contact)
+            store.write_piece(contact.POINTS, index, points)
+        return dataclasses.replace(ClothNumbers(), **numbers)
+
+    def _acting(self, store: Store, around: Around) -> Any:
+        """What acts beside the input on a way."""
+        from .cloth import Acting
+
+        _, begin, end, _ = around
+        fields = (store.read("fields", begin), store.read("fields", end)) if "fields" in store.own_inputs else None
+        if self._cloth.body is None:
+            return Acting(fields)
+        ends = (contact.obstacles_at(store, begin), contact.obstacles_at(store, end))
+        return Acting(fields, ends, contact.is_active(store, begin, end))
+
+    def _stored_state(self, store: Store, index: int) -> Any:
+        from .cloth import State
+
+        pressed = store.read_piece(contact.STATE, index) if self._cloth.body is not None else b""
+        positions, velocities, inner = (store.read(name, index) for name in ("simulated", "velocity", "inner"))
+        return State(positions, velocities, inner, pressed)
+
+    def summary(self, store: Store) -> dict[str, Any]:
+        marks, cloth = numbers_of(store), self._cloth
+        off = max((numbers.residual for numbers in marks), default=0.0)
+        return {
+            "cloth": {
+                "regions": cloth.rows.count,
+                "followed_vertices": cloth.about["followed_vertices"],
+                "mass": cloth.about["mass"],
+                "substeps": cloth.about["substeps"],
+                "residual_relative": off / self.size,
+                "rounds": sum(numbers.rounds for numbers in marks) / max(1, len(marks)),
+            },
+            "warnings": self._warnings(marks),
+        }
+
+    def _warnings(self, marks: Any) -> list[str]:
+        found = []
+        repeated = self._cloth.about["dependent_rows"]
+        if repeated:
+            names = ", ".join(self._row_name(row) for row in repeated[:5])
+            found.append(
+                f"{names} {'follows' if len(repeated) == 1 else 'follow'} by what others hold already, or hold nothing "
+                "that can move: left out of the averages."
+            )
+        if not self._cloth.rows.count and not (self._follow > 0.0).any():
+            found.append("Nothing holds the cloth, so it falls: paint a Pin Group, or set Regions.")
+        if any(numbers.unsettled for numbers in marks):
+            found.append("The cloth found no rest in the first pose and starts as near to it as it came.")
+        return found
+
+    def _row_name(self, row: int) -> str:
+        """Regions come first, then painted groups."""
+        groups = list(paint_of(self._shot).groups or {})
+        first = self._cloth.rows.count - len(groups)
+        return f'Group "{groups[row - first]}"' if row >= first else f"Region {row + 1}"
+
+
+def tell(report: Mapping[str, Any]) -> Told:
+    cloth = report["cloth"]
+    held = f"{cloth['regions']} averages held to {cloth['residual_relative']:.0e} of size" if cloth["regions"] else ""
+    weighs = f"{cloth['mass']:.2f} kg, {cloth['substeps']} steps a sample"
+    pinned = f"{cloth['followed_vertices']} vertices pinned, off by {percent_of(report['follow_error'])}"
+    lines = tuple(filter(None, (held, weighs, pinned)))
+    return Told(f"{cloth['regions']} regions", lines, lines)
+
+
+def percent_of(error: Mapping[str, float]) -> str:
+    return f"{100 * error['max_relative']:.4f} % of size"

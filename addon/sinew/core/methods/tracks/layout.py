@@ -1,0 +1,27 @@
+"""The files of a bake of cloth, beside those of every bake."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ...bake import contact, fields
+from ...bake.method import Layout, Shape
+
+
+def layout(vertices: int, counts: Mapping[str, int]) -> Layout:
+    """From the number of rows of the guide, of their entries and of hinges; `fields` is how many force fields act.
+    One that collides has the counts of that too."""
+    points: Shape = ((vertices, 3), "<f8")
+    constants: dict[str, Shape] = {
+        "follow": ((vertices,), "<f8"),
+        "row_start": ((counts["rows"] + 1,), "<i4"),
+        "row_points": ((counts["row_entries"],), "<i4"),
+        "row_weights": ((counts["row_entries"],), "<f8"),
+    }
+    inputs: dict[str, Shape] = {}
+    if counts["fields"]:
+        inputs["fields"] = ((counts["fields"], fields.WIDTH), "<f8")
+    # Cloth in world metres and m/s, and the rest angles of its hinges.
+    state: dict[str, Shape] = {"simulated": points, "velocity": points, "inner": ((counts["hinges"], 1), "<f8")}
+    met = contact.files_of(counts)
+    return Layout({**constants, **met.constants}, {**inputs, **met.inputs}, state=state, pieces=met.pieces)

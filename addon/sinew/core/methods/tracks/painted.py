@@ -1,0 +1,52 @@
+"""What a bake of cloth is made with beside its shape: where it is pinned, and which means follow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...bake.contact import Collided
+from ...bake.shot import Shot
+from ...bake.store import Store
+
+Array = npt.NDArray[Any]
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ClothPaint:
+    """Positions in world metres."""
+
+    follow: Floats  # (t,), 0 free .. 1 follows exactly
+    regions: npt.NDArray[np.int32] | None = None  # (m,) of each triangle, all used; None: there are none
+    groups: Mapping[str, Floats] | None = None  # (t,) weights of painted ones, by name
+    undeformed: Floats | None = None  # (t, 3) a shape of its own; None: as at rest
+    fields: int = 0  # how many force fields act in each sample
+    collided: Collided | None = None  # what it meets; None: it does not collide
+
+    def simulated(self) -> Mapping[str, Array]:
+        arrays: dict[str, Array] = {"follow": self.follow, "fields": np.array([self.fields])}
+        if self.regions is not None:
+            arrays["regions"] = self.regions
+        if self.undeformed is not None:
+            arrays["undeformed"] = self.undeformed
+        if self.collided is not None:
+            arrays |= self.collided.arrays()
+        return arrays | {f"group {name}": weights for name, weights in (self.groups or {}).items()}
+
+    def shown(self, settings: Any) -> list[object]:
+        return []
+
+
+def paint_of(shot: Shot) -> ClothPaint:
+    assert isinstance(shot.painted, ClothPaint)
+    return shot.painted
+
+
+def stored_paint(store: Store, shown: Any) -> ClothPaint:
+    """That of a finished bake, as far as its results depend on it."""
+    return ClothPaint(store.constant("follow"))

@@ -1,0 +1,179 @@
+"""What an artist chooses about cloth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ...bake.collisions import CollisionSettings
+from ...base.errors import BadInput
+from ...base.settings import CHANGED, DATA, setting
+
+
+@dataclass(frozen=True)
+class Settings(CollisionSettings):
+    """The material is in SI units, the defaults are cotton."""
+
+    finds_passengers: ClassVar[bool] = False  # the body that wears it hangs on the same armature, ...
+    meets_wearer: ClassVar[bool] = True  # ... and is what it collides with first of all
+
+    stretch: float = setting(
+        1500.0,
+        "How much force it takes to stretch a strip one metre wide to double its length",
+        low=1.0,
+        high=1e8,
+        soft=(100.0, 10000.0),
+        precision=0,
+        unit="N/m",
+        look=True,
+    )
+    bend: float = setting(
+        1e-5,
+        "How stiff it is against bending: silk a millionth, cotton ten, leather five hundred millionths",
+        low=0.0,
+        high=1e4,
+        soft=(0.0, 1e-3),
+        precision=6,
+        unit="N m",
+        look=True,
+    )
+    weight: float = setting(
+        0.18,
+        "Mass of a square metre: silk 0.06, cotton 0.18, denim 0.4, leather 0.9",
+        low=1e-4,
+        high=1e3,
+        soft=(0.02, 2.0),
+        precision=3,
+        unit="kg/m2",
+        look=True,
+    )
+    contraction: float = setting(
+        0.3,
+        "How much it narrows where it is stretched (Poisson's ratio)",
+        low=0.0,
+        high=0.49,
+        look=True,
+    )
+    calm: float = setting(
+        1.0,
+        "Seconds until a swing has died away, against the animation: rest comes with the motion of the guide",
+        low=0.01,
+        high=100.0,
+        soft=(0.1, 5.0),
+        unit="s",
+        label="Settle",
+        look=True,
+    )
+    crease: float = setting(
+        0.0,
+        "Curvature beyond which a fold stays, as in paper and foil; None springs back always",
+        low=0.0,
+        high=1e5,
+        soft=(0.0, 500.0),
+        precision=1,
+        unit="1/m",
+        zero="None",
+        begin=100.0,
+        look=True,
+    )
+    regions: int = setting(
+        0,
+        "So many patches keep their average place of the animation exactly; all that is finer is the cloth's own. More "
+        "follow closer and leave smaller folds. None follows only where it is pinned",
+        low=0,
+        high=5000,
+        soft=(0, 200),
+        zero="None",
+        begin=24,
+    )
+    flat: float = setting(
+        0.5,
+        "How patches are cut: 0 compact, 1 along what stays flat in the animation",
+        low=0.0,
+        high=1.0,
+        counts=CHANGED,
+    )
+    region_groups: str = setting(
+        "",
+        "Vertex groups whose averages follow too, such as Left Cuff, Right Cuff: each is one patch, as it is painted",
+        counts=CHANGED,
+        label="Groups",
+    )
+    pin_group: str = setting(
+        "",
+        "Vertex group that says where the cloth follows the animation: 1 exactly, 0 not at all, between it is drawn "
+        "there. Empty finds waist, collar and cuffs by itself",
+        counts=DATA,
+        label="Pin Group",
+    )
+    hold: float = setting(
+        2.0,
+        "How firmly partly pinned cloth is drawn to the animation: the frequency at a weight of a half",
+        low=0.01,
+        high=100.0,
+        soft=(0.2, 10.0),
+        unit="Hz",
+        counts=CHANGED,
+    )
+    wind: float = setting(
+        1.0,
+        "How much of the scene's force fields acts on the cloth",
+        low=0.0,
+        high=10.0,
+        soft=(0.0, 2.0),
+        label="Force Fields",
+        counts=CHANGED,
+    )
+    undeformed_key: str = setting(
+        "",
+        "Shape key that is the undeformed shape: folds of an accordion, ridges, a crinkle. Empty is the mesh at rest",
+        counts=DATA,
+        label="Undeformed",
+    )
+    real_size: float = setting(
+        0.0,
+        "How large the garment really is, the longest side of its box: materials act as on one of this size. As "
+        "Modelled takes the scene's",
+        low=0.0,
+        high=1e4,
+        soft=(0.0, 5.0),
+        unit="m",
+        zero="As Modelled",
+        begin=1.0,
+        label="Real Size",
+        counts=CHANGED,
+    )
+    steps: int = setting(
+        0,
+        "Steps of the simulation in each sample; Auto takes 240 a second",
+        low=0,
+        high=256,
+        soft=(0, 40),
+        zero="Auto",
+        begin=10,
+        counts=CHANGED,
+    )
+    precision: float = setting(
+        1e-5,
+        "How far from its solution a step may stop, as a fraction of size",
+        low=1e-9,
+        high=1e-3,
+        precision=7,
+        counts=CHANGED,
+    )
+
+    @property
+    def is_material(self) -> bool:
+        return True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        names = group_names(self.region_groups)
+        twice = next((name for name in names if names.count(name) > 1), "")
+        if twice:
+            raise BadInput(f'The group "{twice}" is named twice among those that follow on average: name it once.')
+
+
+def group_names(text: str) -> list[str]:
+    """The vertex groups that a text names."""
+    return [name for name in (part.strip() for part in text.split(",")) if name]

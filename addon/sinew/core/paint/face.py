@@ -1,0 +1,278 @@
+"""What shape keys tell of a face: which key opens the jaw, what is carried by skull and jaw as it is, what is flesh and
+how deep it is (methods, section 4).
+
+*Mobility* of a vertex is how far keys move it, but for the jaw's own rigid motion: thick flesh is what expressions
+move far, skin on bone what they leave. Single keys are exaggerated (a tongue that is stuck out, correctives that mean
+nothing alone), so it is not the largest motion that counts but about the twentieth part from above.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..geometry.connected import connected_pieces
+from ..geometry.triangles import triangle_areas
+from ..geometry.turns import nearest_rotation
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int32]
+Bools = npt.NDArray[np.bool_]
+
+SKULL, JAW, SOFT = 0, 1, -1
+FIXED = 0.0015  # of the face: skin that keys move by less is bone
+_SKIN = 0.02  # of the face: as deep flesh is where keys move nothing
+_AVERAGED = 0.04  # of the face: over that mobility is averaged
+_HEAD = 0.005  # of the face: what moves by less tells where the head is
+_MOST = 20  # of so many keys one is left out of account
+_MOVES = 0.1  # of the largest motion: what moves by more is of the face
+_RIGID = 0.01  # of its motion: a shell that is off by less moves as a whole
+_BENT = 0.02  # of its length: a shell that is off by more on average is bent
+_OUTLIER = 0.06  # of its motion: a vertex that is off by more hardly counts in a rigid fit
+_BEGIN = 0.8  # of the largest motion: a jaw's motion is sought from what moves so far
+_FEWEST = 3  # keys
+_MOUTH = 0.02  # of the face's area: so much a jaw moves rigidly, at least
+_ROUNDS = 12
+_TURNED = np.radians(3.0)  # a jaw opens by more
+# Names of the key that opens the jaw, without what is no letter: ARKit, Faceit, VRM and VRC, MetaHuman, others.
+_JAW_NAMES = [
+    "jawopen", "jawdrop", "mouthopen", "openmouth", "ctrlexpressionsjawopen",
+    "vrcvaa", "vaa", "fclmthopen", "fclmtha", "visemeaa",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class RigidMotion:
+    """x -> rotation x + shift."""
+
+    rotation: Floats
+    shift: Floats
+
+    def __call__(self, points: Floats) -> Floats:
+        moved: Floats = points @ self.rotation.T + self.shift
+        return moved
+
+    @property
+    def angle(self) -> float:
+        return float(np.arccos(np.clip(0.5 * (np.trace(self.rotation) - 1.0), -1.0, 1.0)))
+
+    def times(self, other: RigidMotion) -> RigidMotion:
+        return RigidMotion(self.rotation @ other.rotation, self.rotation @ other.shift + self.shift)
+
+    def inverse(self) -> RigidMotion:
+        return RigidMotion(self.rotation.T, -self.rotation.T @ self.shift)
+
+
+def rigid_fit(points: Floats, moved: Floats, weights: Floats) -> RigidMotion:
+    """The rigid motion nearest to that of weighted points."""
+    total = weights.sum()
+    old, new = weights @ points / total, weights @ moved / total
+    rotation = nearest_rotation(((moved - new) * weights[:, None]).T @ (points - old))
+    return RigidMotion(rotation, new - rotation @ old)
+
+
+def robust_rigid_fit(
+    points: Floats, moved: Floats, areas: Floats, begin: Bools, scale: Floats
+) -> tuple[RigidMotion, Floats]:
+    """The rigid motion that most of the area agrees on, sought from the points of `begin` on; and (t,) how much each
+    point counts: `scale` is how far off it may be."""
+    weights = areas * begin
+    for _ in range(_ROUNDS):
+        motion = rigid_fit(points, moved, weights)
+        off = np.linalg.norm(motion(points) - moved, axis=1)
+        agreement = 1.0 / (1.0 + (off / scale) ** 2) ** 2
+        weights = areas * agreement
+    return motion, agreement
+
+
+@dataclass(frozen=True)
+class Face:
+    """What was found. Arrays are over vertices."""
+
+    size: float  # metres: the longest side of what moves
+    jaw_key: int  # -1: none
+    jaw: RigidMotion | None  # of that key at 1
+    carrier: npt.NDArray[np.int32]  # SKULL or JAW for what is carried as it is, SOFT for the rest
+    mobility: Floats
+    depth: Floats  # of flesh, metres; 0: bone
+    head: Floats  # how much each tells where the head is, 0..1
+
+    @property
+    def is_free(self) -> Bools:
+        free: Bools = (self.depth > 0.0) & (self.carrier == SOFT)
+        return free
+
+
+@dataclass(frozen=True)
+class _Keys:
+    rest: Floats
+    moves: Floats  # keys x vertices x 3
+    names: list[str]
+    areas: Floats
+    shells: npt.NDArray[np.intp]
+
+
+def find_face(
+    rest: Floats, triangles: Ints, keys: npt.NDArray[Any], names: list[str], jaw_key: int | None = None
+) -> Face | None:
+    """From displacements (k, t, 3) of shape keys. `jaw_key`: which one opens the jaw, -1 for none; None: to be found.
+    Nothing where the keys are too few to tell, or move nothing."""
+    moves = np.asarray(keys, np.float64)
+    lengths = np.linalg.norm(moves, axis=2)
+    if len(moves) < _FEWEST or not lengths.max(initial=0.0) > 0.0 or not len(triangles):
+        return None
+    edges = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
+    shells = connected_pieces(len(rest), edges)
+    told = _Keys(rest, moves, names, _areas(rest, triangles), shells)
+    carrier, jaw_key, jaw = _find_jaw(told, jaw_key)
+    ranks = _ranked(_without_jaw(told, jaw), max(1, round(len(moves) / _MOST)))
+    soft = carrier == SOFT
+    ranks[~soft] = 0.0
+    moving = ranks > _MOVES * ranks.max()
+    size = float(np.ptp(rest[moving], axis=0).max())
+    mobility = averaged(rest, told.areas * soft, ranks, _AVERAGED * size)
+    mobility[~soft] = 0.0
+    depth = np.where(soft & (mobility > FIXED * size), _SKIN * size + mobility, 0.0)
+    head = soft / (1.0 + (mobility / (_HEAD * size)) ** 2) ** 2
+    return Face(size, jaw_key, jaw, carrier, mobility, depth, head)
+
+
+def _areas(rest: Floats, triangles: Ints) -> Floats:
+    """(t,) a third of the triangles at each vertex."""
+    shares = np.repeat(triangle_areas(rest, triangles) / 3.0, 3)
+    return np.asarray(np.bincount(triangles.ravel(), shares, len(rest)), np.float64)
+
+
+def _ranked(lengths: Floats, rank: int) -> Floats:
+    """(t,) of the lengths (k, t) the rank-th from above."""
+    ranked: Floats = np.partition(lengths, len(lengths) - rank, axis=0)[len(lengths) - rank]
+    return ranked
+
+
+def _without_jaw(keys: _Keys, jaw: RigidMotion | None) -> Floats:
+    """(k, t) how far each key moves a vertex, where it carries the jaw along beside that."""
+    lengths: Floats = np.linalg.norm(keys.moves, axis=2)
+    if jaw is None:
+        return lengths
+    for k, move in enumerate(keys.moves):
+        begin = (lengths[k] > _BEGIN * lengths[k].max()) & (keys.areas > 0.0)
+        if not begin.any():
+            continue
+        scale = np.maximum(_OUTLIER * lengths[k], 1e-3 * lengths[k].max())
+        motion, agreement = robust_rigid_fit(keys.rest, keys.rest + move, keys.areas, begin, scale)
+        if float(keys.areas @ (agreement * (lengths[k] > _MOVES * lengths[k].max()))) < _MOUTH * keys.areas.sum():
+            continue
+        off = np.linalg.norm(keys.rest + move - motion(keys.rest), axis=1)
+        lengths[k] = np.minimum(lengths[k], off)
+    return lengths
+
+
+def _find_jaw(keys: _Keys, chosen: int | None) -> tuple[npt.NDArray[np.int32], int, RigidMotion | None]:
+    """Who carries each vertex as it is, the key that opens the jaw and its motion."""
+    carrier = np.full(len(keys.rest), SOFT, np.int32)
+    hard, off = _hard_shells(keys)
+    key = _named_jaw(keys.names) if chosen is None else chosen
+    if key is None:
+        key = _moving_jaw(keys, hard)
+    carrier[np.isin(keys.shells, hard)] = SKULL
+    if key < 0:
+        return carrier, -1, None
+    length = np.linalg.norm(keys.moves[key], axis=1)
+    swung = [s for s in hard if off[key, s] <= _RIGID and length[keys.shells == s].max() > _MOVES * length.max()]
+    of_jaw = np.isin(keys.shells, swung)
+    carrier[of_jaw] = JAW
+    begin = of_jaw if of_jaw.any() else length > _BEGIN * length.max()
+    scale = np.maximum(_OUTLIER * length, 1e-3 * length.max())
+    if of_jaw.any():
+        motion = rigid_fit(keys.rest, keys.rest + keys.moves[key], keys.areas * begin)
+    else:
+        motion, _ = robust_rigid_fit(keys.rest, keys.rest + keys.moves[key], keys.areas, begin, scale)
+    _split_shells(keys, hard, key, motion, carrier)
+    return carrier, key, motion
+
+
+def _hard_shells(keys: _Keys) -> tuple[list[int], Floats]:
+    """Loose shells that keys do not bend, and (k, shells) how far each key is off from moving one as a whole, of its
+    motion."""
+    count = int(keys.shells.max()) + 1
+    largest = np.bincount(keys.shells, keys.areas, count).argmax()
+    most = np.linalg.norm(keys.moves, axis=2).max()
+    off = np.zeros((len(keys.moves), count))
+    bends = np.zeros(count, int)
+    for shell in np.flatnonzero(np.arange(count) != largest):
+        own = np.flatnonzero(keys.shells == shell)
+        points, area = keys.rest[own], np.maximum(keys.areas[own], 1e-300)
+        extent = np.ptp(points, axis=0).max()
+        for k, move in enumerate(keys.moves[:, own]):
+            length = np.linalg.norm(move, axis=1).max()
+            if length <= 1e-4 * most:
+                continue
+            motion = rigid_fit(points, points + move, area)
+            left = np.linalg.norm(motion(points) - points - move, axis=1)
+            off[k, shell] = left.max() / length
+            bends[shell] += np.sqrt(area @ left**2 / area.sum()) > _BENT * extent
+    bends[largest] = len(keys.moves)
+    return [int(s) for s in np.flatnonzero(bends <= len(keys.moves) // _MOST)], off  # a pupil that widens bends no eye
+
+
+def _split_shells(
+    keys: _Keys, hard: list[int], jaw_key: int, jaw: RigidMotion, carrier: npt.NDArray[np.int32]
+) -> None:
+    """Marks loose shells that hang on both jaw and skull, as gums do, each vertex by the nearer of the two: all that
+    the opening of the jaw does to them is to carry them a part of its way."""
+    way = jaw(keys.rest) - keys.rest
+    move = keys.moves[jaw_key]
+    share = np.clip((move * way).sum(axis=1) / np.maximum((way * way).sum(axis=1), 1e-300), 0.0, 1.0)
+    left = np.linalg.norm(move - share[:, None] * way, axis=1)
+    others = np.linalg.norm(np.delete(keys.moves, jaw_key, axis=0), axis=2).max(axis=0)
+    largest = np.bincount(keys.shells, keys.areas).argmax()
+    for shell in np.unique(keys.shells):
+        own = keys.shells == shell
+        if shell == largest or shell in hard:
+            continue
+        swung = np.linalg.norm(way[own], axis=1).max()
+        area = np.maximum(keys.areas[own], 1e-300)
+        is_carried = np.sqrt(area @ left[own] ** 2 / area.sum()) < _OUTLIER * swung and share[own].max() > 0.5
+        if is_carried and np.sqrt(area @ others[own] ** 2 / area.sum()) < swung:
+            carrier[own] = np.where(share[own] > 0.5, JAW, SKULL)
+
+
+def _named_jaw(names: list[str]) -> int | None:
+    plain = ["".join(filter(str.isalpha, name.lower())) for name in names]
+    return next((plain.index(name) for name in _JAW_NAMES if name in plain), None)
+
+
+def _moving_jaw(keys: _Keys, hard: list[int]) -> int:
+    """The key that turns most of the face as a whole; -1: none does."""
+    best, found = 0.0, -1
+    soft = keys.areas * ~np.isin(keys.shells, hard)
+    for k, move in enumerate(keys.moves):
+        length = np.linalg.norm(move, axis=1) * (soft > 0.0)
+        if not length.max() > 0.0:
+            continue
+        scale = np.maximum(_OUTLIER * length, 1e-3 * length.max())
+        motion, agreement = robust_rigid_fit(keys.rest, keys.rest + move, soft, length > _BEGIN * length.max(), scale)
+        area = float(soft @ (agreement * (length > 0.5 * length.max())))
+        if motion.angle > _TURNED and area > _MOUTH * soft.sum() and area * length.max() > best:
+            best, found = area * length.max(), k
+    return found
+
+
+def averaged(points: Floats, areas: Floats, values: Floats, radius: float) -> Floats:
+    """(t,) the mean of values over the area within a radius, what is near counting most."""
+    cells = np.floor((points - points.min(axis=0)) / radius).astype(np.int64)
+    used, inverse = np.unique(cells, axis=0, return_inverse=True)
+    order = np.argsort(inverse.reshape(-1), kind="stable")
+    members = np.split(order, np.cumsum(np.bincount(inverse.reshape(-1), minlength=len(used)))[:-1])
+    place = {tuple(cell): own for cell, own in zip(used.tolist(), members, strict=True)}
+    steps = np.stack(np.meshgrid(*3 * [(-1, 0, 1)], indexing="ij"), axis=-1).reshape(-1, 3)
+    means = np.zeros(len(points))
+    for cell, own in zip(used, members, strict=True):
+        near = np.concatenate([place[key] for key in map(tuple, (cell + steps).tolist()) if key in place])
+        squared = ((points[own, None] - points[None, near]) ** 2).sum(axis=2)
+        weights = areas[near] * np.maximum(1.0 - squared / radius**2, 0.0)
+        means[own] = weights @ values[near] / np.maximum(weights.sum(axis=1), 1e-300)
+    return means

@@ -1,0 +1,323 @@
+"""Cloth: what is pinned and what is averaged stays on the animation, the rest is a thin shell of its material."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sheets import sheet, waving
+from sinew.core.bake import run
+from sinew.core.bake.contact import Collided
+from sinew.core.bake.report import lines
+from sinew.core.bake.shot import Passenger, Sample, Shot
+from sinew.core.bake.store import Store
+from sinew.core.base.errors import BadInput, Cancelled
+from sinew.core.methods import presets
+from sinew.core.methods.tracks import METHOD
+from sinew.core.methods.tracks.cloth import Acting, Cloth, drape
+from sinew.core.methods.tracks.guide import find_regions, make_rows
+from sinew.core.methods.tracks.painted import ClothPaint
+from sinew.core.methods.tracks.settings import Settings
+
+pytestmark = pytest.mark.once
+
+REST, SIDES = sheet(8, 8, 0.05)
+PINNED = (REST[:, 0] < 1e-9).astype(float)
+FRAMES = 8
+
+
+def poses(count: int = FRAMES, rate: float = 24.0) -> list[Any]:
+    return [waving(REST, frame / rate) for frame in range(count)]
+
+
+def make_cloth(regions: int, **changes: Any) -> Cloth:
+    rows = make_rows(REST, SIDES, find_regions(poses(), SIDES, regions, 0.5) if regions else None, ())
+    return Cloth(REST, SIDES, PINNED, Settings().replace(changes), 24.0, rows=rows)
+
+
+def test_averages_and_pins_stay_on_the_guide_and_the_rest_does_not() -> None:
+    cloth = make_cloth(6)
+    state, frames = cloth.begin(*poses()[:2]), poses()
+    for index in range(1, FRAMES - 1):
+        state, step = cloth.advance(state, (frames[max(index - 2, 0)], *frames[index - 1 : index + 2]))
+        assert step.residual <= 1e-10 * cloth.size and step.unconverged == 0
+        assert (state.positions[PINNED == 1.0] == frames[index][PINNED == 1.0]).all()
+    assert np.abs(state.positions - frames[FRAMES - 2]).max() > 1e-3 * cloth.size
+
+
+def test_without_averages_it_goes_its_own_way() -> None:
+    """What the averages are for: the same cloth, pinned alone, leaves the guide."""
+    frames = poses()
+    held, free = (list(drape(REST, SIDES, frames, PINNED, regions=count))[-1] for count in (12, 0))
+    away = [np.sqrt(((shape - frames[-1]) ** 2).sum(axis=1).mean()) for shape in (held, free)]
+    assert away[1] > 3.0 * away[0]
+
+
+def test_a_still_sheet_without_weight_stays_where_it_is() -> None:
+    still = [REST] * 4
+    for shape in drape(REST, SIDES, still, PINNED, regions=4, gravity=(0.0, 0.0, 0.0)):
+        assert np.abs(shape - REST).max() < 1e-10
+
+
+def test_regions_are_about_as_many_as_asked_for_and_of_one_piece() -> None:
+    for count in (1, 5, 20):
+        regions = find_regions(poses(), SIDES, count, 0.3)
+        assert set(regions) == set(range(count))
+
+
+def test_rows_are_means_and_a_shift_shifts_them() -> None:
+    regions = find_regions([REST], SIDES, 5, 0.0)
+    painted = np.clip(4.0 * REST[:, 0], 0.0, 1.0)
+    rows = make_rows(REST, SIDES, regions, [painted])
+    assert rows.count == 6
+    shift = np.array([1.0, -2.0, 3.0])
+    assert np.allclose(rows.means(REST + shift) - rows.means(REST), shift, atol=1e-12)
+    # that of a linear weight over the sheet is known: its mean over a fine grid of the same weight
+    corners = REST[SIDES]
+    fine = np.random.default_rng(1).dirichlet((1.0, 1.0, 1.0), (len(SIDES), 400))
+    weight = np.einsum("mki,mi->mk", fine, painted[SIDES])
+    places = np.einsum("mki,mij->mkj", fine, corners)
+    expected = (weight[..., None] * places).sum(axis=(0, 1)) / weight.sum()
+    assert np.abs(rows.means(REST)[5] - expected).max() < 2e-3
+
+
+def test_the_same_at_any_scale_of_the_scene() -> None:
+    small = list(drape(REST, SIDES, poses(), PINNED, real_size=0.4))
+    large = list(drape(50.0 * REST, SIDES, [50.0 * pose for pose in poses()], PINNED, real_size=0.4))
+    for one, other in zip(small, large, strict=True):
+        assert np.abs(50.0 * one - other).max() < 50.0 * 1e-4 * 0.4
+
+
+def swung(rate: float) -> Any:
+    """Where a strip is after a third of a second, let go flat with one end pinned."""
+    rest, sides = sheet(10, 2, 0.04)
+    pinned = (rest[:, 0] < 1e-9).astype(float)
+    count = round(rate / 3.0) + 1
+    *_, last = drape(rest, sides, [rest] * count, pinned, rate)
+    return last
+
+
+def test_the_same_at_any_frame_rate() -> None:
+    base = swung(24.0)
+    fallen = np.abs(base[:, 2]).max()
+    assert fallen > 0.1
+    for rate in (30.0, 60.0):
+        assert np.abs(swung(rate) - base).max() < 0.05 * fallen
+
+
+def elastica(stiffness: float, load: float, length: float) -> float:
+    """The angle, degrees, by which the chord of a heavy clamped strip falls: B t'' = -w s cos t from its tip on, by
+    bisection over the angle at the tip."""
+    low, high, steps = 0.0, 0.5 * np.pi, 2000
+    h = length / steps
+    for _ in range(50):
+        tip = 0.5 * (low + high)
+        angle, slope, x, z = tip, 0.0, 0.0, 0.0
+        for k in range(steps):
+            slope -= h * load * (k + 0.5) * h * np.cos(angle) / stiffness
+            x, z = x + h * np.cos(angle), z + h * np.sin(angle)
+            angle += h * slope
+        low, high = (low, tip) if angle > 0.0 else (tip, high)
+    return float(np.degrees(np.arctan2(z, x)))
+
+
+def test_a_clamped_strip_bends_as_the_heavy_elastica_does() -> None:
+    """Between a narrow strip of hinges, which has 8/9 of the stiffness of a plate, and the plate; the clamp is
+    somewhere in the last cell."""
+    weight, bend, columns = 0.2, 2e-5, 16
+    length = 2.0 * (bend / (weight * 9.81)) ** (1.0 / 3.0)  # twice its bending length, as the strip test has it
+    rest, sides = sheet(columns + 1, 3, length / (columns * np.sqrt(0.75)))
+    pinned = (rest[:, 0] < 1.5 * length / columns).astype(float)  # two columns: it is clamped
+    settings = Settings().replace({"bend": bend, "weight": weight, "contraction": 0.0, "precision": 1e-7})
+    cloth = Cloth(rest, sides, pinned, settings, 24.0, rows=make_rows(rest, sides, None, ()))
+    settled = cloth.settle(rest)
+    assert cloth.is_settled
+    clamp, tip = settled[pinned == 1.0][:, 0].max(), settled[rest[:, 0] > rest[:, 0].max() - 1e-9].mean(axis=0)
+    angle = np.degrees(np.arctan2(-tip[2], tip[0] - clamp))
+    least = elastica(bend, weight * 9.81, length)
+    most = elastica(8.0 / 9.0 * bend, weight * 9.81, length * (1.0 + 0.5 / columns))
+    assert 0.99 * least < angle < 1.01 * most and most < 1.2 * least
+
+
+def test_creased_cloth_stays_bent_and_springy_cloth_does_not() -> None:
+    rest, sides = sheet(10, 2, 0.02)
+    pinned = (rest[:, 0] < 1e-9).astype(float)
+
+    def left(crease: float) -> float:
+        """Of its bends, when the load is gone."""
+        settings = Settings().replace({"crease": crease, "bend": 1e-5})
+        cloth = Cloth(rest, sides, pinned, settings, 24.0, rows=make_rows(rest, sides, None, ()))
+        state = cloth.begin(rest)
+        for _ in range(6):
+            state, _ = cloth.advance(state, (rest, rest, rest, rest))
+        assert state.inner is not None
+        return float(np.abs(state.inner).max())
+
+    assert left(2.0) > 0.02 and left(0.0) == 0.0
+
+
+def test_presets_are_materials_and_the_heavier_hangs_the_calmer() -> None:
+    known = {name: one for name, one in presets.load_all().items() if one.method == "tracks"}
+    names = {"silk", "cotton", "wool", "denim", "leather", "vinyl", "rubber_sheet", "paper", "foil", "tin"}
+    assert set(known) == names and all(one.is_material for one in known.values())
+    assert Settings().look() == dict(known["cotton"].values)
+    for preset in known.values():  # each of them moves, and nothing bursts
+        *_, last = drape(REST, SIDES, poses(3), PINNED, **preset.values)
+        assert np.isfinite(last).all() and np.abs(last - poses(3)[-1]).max() < 0.5
+
+
+@pytest.mark.parametrize(
+    "rest, sides, words",
+    [(REST, np.zeros((0, 3), np.int32), "no faces"), (np.zeros_like(REST), SIDES, "has an area")],
+)
+def test_a_mesh_without_surface_is_answered(rest: Any, sides: Any, words: str) -> None:
+    with pytest.raises(BadInput, match=words):
+        list(drape(rest, sides, [rest], PINNED))
+
+
+def test_faces_without_area_and_doubled_ones_do_no_harm() -> None:
+    bad = np.concatenate([SIDES, SIDES[:2], [[0, 1, 1]], [[0, 0, 0]]]).astype(np.int32)
+    good, same = (list(drape(REST, sides, poses(4), PINNED))[-1] for sides in (SIDES, bad))
+    assert np.abs(good - same).max() < 1e-12
+
+
+# Through the machinery of bakes.
+
+
+def make_shot(**changes: Any) -> Shot:
+    settings = Settings().replace({"regions": 4, **changes})
+    regions = find_regions(poses(), SIDES, settings.regions, settings.flat)
+    return Shot(
+        rest=REST, triangles=SIDES, settings=settings, method=METHOD, samples=FRAMES, first_frame=1, frame_start=1,
+        frame_end=FRAMES, frame_rate=24.0, gravity=(0.0, 0.0, -9.81), owner_file="shot.blend", owner_object="Sheet",
+        painted=ClothPaint(PINNED, regions),
+    )  # fmt: skip
+
+
+def samples(count: int = FRAMES, stop_at: int = -1) -> Iterator[Sample]:
+    for index, pose in enumerate(poses(count)):
+        if index == stop_at:
+            raise Cancelled("stopped")
+        yield Sample(index, pose.astype(np.float32), np.eye(4))
+
+
+def results(outcome: run.Outcome) -> list[Any]:
+    with Store.open(outcome.folder.parent, outcome.id) as store:
+        return [store.read_result(index) for index in range(FRAMES)]
+
+
+def test_a_bake_of_cloth_is_what_arrays_give_and_tells_of_itself(tmp_path: Path) -> None:
+    outcome = run.bake(make_shot(), samples(), tmp_path)
+    frames = [pose.astype(np.float32).astype(float) for pose in poses()]
+    cloth = make_cloth(4)
+    state = cloth.begin(*frames[:2])
+    for index in range(1, 4):
+        before = frames[index - 2] if index > 1 else None
+        state, _ = cloth.advance(state, (before, *frames[index - 1 : index + 2]))
+        assert np.abs(results(outcome)[index] - state.positions).max() < 1e-6
+    told = "\n".join(lines(outcome.report))
+    assert "4 averages held to" in told and outcome.report["cloth"]["residual_relative"] < 1e-10
+    assert outcome.report["follow_error"]["max_relative"] < 1e-6
+
+
+def test_a_continued_bake_has_the_same_bits(tmp_path: Path) -> None:
+    shot = make_shot(crease=5.0)
+    whole = run.bake(shot, samples(), tmp_path / "whole")
+    with pytest.raises(Cancelled):
+        run.bake(shot, samples(stop_at=5), tmp_path / "two")
+    begun = [path.name for path in (tmp_path / "two").iterdir() if (path / "manifest.json").exists()]
+    continued = run.bake(shot, samples(), tmp_path / "two", previous=begun[0] if begun else "")
+    for one, other in zip(results(whole), results(continued), strict=True):
+        assert (one == other).all()
+
+
+def test_amount_is_made_anew_without_a_simulation(tmp_path: Path) -> None:
+    first = run.bake(make_shot(), samples(), tmp_path)
+    shot = dataclasses.replace(make_shot(), settings=make_shot().settings.replace({"amount": 0.0}))
+    none = run.bake(shot, samples(), tmp_path, previous=first.id)
+    assert none.report["computed"] == 0
+    for shape, pose in zip(results(none), poses(), strict=True):
+        assert np.abs(shape - pose).max() < 1e-6
+
+
+def test_what_rides_on_it_goes_along_as_a_whole(tmp_path: Path) -> None:
+    button = np.array([[0.2, 0.2, 0.01], [0.21, 0.2, 0.01], [0.2, 0.21, 0.01], [0.2, 0.2, 0.02]])
+    shot = make_shot()
+    rides = Passenger("Button", button, button, np.zeros(4, np.int32), True)
+    shot = dataclasses.replace(shot, passengers=(rides,))
+
+    def carried() -> Iterator[Sample]:
+        from sinew.core.bake.shot import Carried
+
+        for sample in samples():
+            moved = waving(button, sample.index / 24.0).astype(np.float32)
+            yield dataclasses.replace(sample, carried=(Carried(moved, np.eye(4)),))
+
+    outcome = run.bake(shot, carried(), tmp_path)
+    with Store.open(outcome.folder.parent, outcome.id) as store:
+        for index in range(FRAMES):
+            shown = store.read_result(index, store.result_names[1]).astype(float)
+            given = waving(button, index / 24.0)
+            lengths = [np.linalg.norm(points - points[0], axis=1) for points in (shown, given)]
+            assert np.abs(lengths[0] - lengths[1]).max() < 1e-5
+    assert np.abs(shown - given).max() > 1e-4
+
+
+# What it meets.
+
+
+def dropped(collide: bool) -> tuple[Cloth, Any]:
+    """A free sheet that falls on the ground a hand's breadth below it, after a second and a half."""
+    settings = Settings().replace({"collide": collide, "calm": 0.3})
+    cloth = Cloth(REST, SIDES, np.zeros(len(REST)), settings, 24.0, rows=make_rows(REST, SIDES, None, ()))
+    acting = Acting()
+    if collide:
+        cloth.collide(Collided(ground=-0.1), (None, None))
+        acting = Acting(ends=((None, None), (None, None)))
+    state = cloth.begin(REST)
+    for _ in range(36):
+        state, _ = cloth.advance(state, (REST, REST, REST, REST), acting)
+    return cloth, state
+
+
+def test_it_lies_on_the_ground_at_its_gap_and_falls_through_where_it_does_not_collide() -> None:
+    cloth, state = dropped(True)
+    gap = cloth.settings.collision_distance * cloth.size
+    height = state.positions[:, 2] + 0.1
+    assert height.min() > 0.9 * gap and height.max() < 3.0 * gap
+    assert np.abs(state.velocities).max() < 1e-3 * cloth.size
+    assert dropped(False)[1].positions[:, 2].max() < -0.2
+
+
+def test_averages_hold_exactly_while_the_ground_presses() -> None:
+    """The guide dips to where its lowest mean is a little above the ground, and its lowest parts are below it."""
+    way = poses(18)
+    rows = make_rows(REST, SIDES, find_regions([REST], SIDES, 4, 0.0), ())
+    cloth = Cloth(REST, SIDES, np.zeros(len(REST)), Settings().replace({"collide": True}), 24.0, rows=rows)
+    ground = min(float(rows.means(pose)[:, 2].min()) for pose in way) - 0.001
+    assert min(float(pose[:, 2].min()) for pose in way) < ground
+    cloth.collide(Collided(ground=ground), (None, None))
+    acting, pressed, state = Acting(ends=((None, None), (None, None))), 0.0, cloth.begin(*way[:2])
+    for k in range(1, 17):
+        state, step = cloth.advance(state, (way[max(k - 2, 0)], *way[k - 1 : k + 2]), acting)
+        assert step.residual <= 1e-10 * cloth.size and state.positions[:, 2].min() > ground
+        assert step.touched is not None
+        pressed = max(pressed, float(step.touched.report["planes"]))
+    assert pressed > 0.0
+
+
+def test_a_continued_bake_that_collides_has_the_same_bits(tmp_path: Path) -> None:
+    shot = make_shot(collide=True)
+    shot = dataclasses.replace(shot, painted=ClothPaint(PINNED, collided=Collided(ground=-0.05)))
+    whole = run.bake(shot, samples(), tmp_path / "whole")
+    assert max(results(whole)[-1][:, 2]) > -0.05 and whole.report["cloth"]["followed_vertices"] == 9
+    with pytest.raises(Cancelled):
+        run.bake(shot, samples(stop_at=5), tmp_path / "two")
+    begun = [path.name for path in (tmp_path / "two").iterdir() if (path / "manifest.json").exists()]
+    continued = run.bake(shot, samples(), tmp_path / "two", previous=begun[0] if begun else "")
+    for one, other in zip(results(whole), results(continued), strict=True):
+        assert (one == other).all()

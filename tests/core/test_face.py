@@ -1,0 +1,77 @@
+"""What shape keys tell of a face: jaw, what skull and jaw carry, flesh and its depth; on a head of our own."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sinew.core.paint.face import JAW, SKULL, SOFT, Face, find_face
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "examples"))
+import head_mesh  # noqa: E402
+
+pytestmark = pytest.mark.once
+HEAD = head_mesh.build_head(0.006)
+NAMES = list(HEAD.keys)
+KEYS = np.stack(list(HEAD.keys.values()))
+
+
+def found(vertices: np.ndarray = HEAD.vertices, keys: np.ndarray = KEYS, names: list[str] = NAMES) -> Face:
+    face = find_face(vertices, HEAD.triangles, keys, names)
+    assert face is not None
+    return face
+
+
+def depth_at(face: Face, place: tuple[float, float, float]) -> float:
+    """Of the flesh under the skin nearest to a place, millimetres."""
+    skin = np.flatnonzero(HEAD.part == "skin")
+    return 1e3 * float(face.depth[skin[np.linalg.norm(HEAD.vertices[skin] - place, axis=1).argmin()]])
+
+
+NAMELESS = [f"Key {k}" for k in range(len(NAMES))]
+
+
+@pytest.mark.parametrize("names", [NAMES, NAMELESS], ids=["named", "nameless"])
+def test_jaw_and_what_it_carries_are_found_with_names_and_without(names: list[str]) -> None:
+    face = found(names=names)
+    assert NAMES[face.jaw_key] == "jawOpen"
+    assert face.jaw is not None and np.degrees(face.jaw.angle) == pytest.approx(20.0, abs=0.1)
+    hinge = head_mesh.HINGE[None]
+    assert np.abs((face.jaw(hinge) - hinge)[0, 1:]).max() < 1e-4  # it turns about the axis that the head was made with
+    carriers = {"upper teeth": SKULL, "eye": SKULL, "lower teeth": JAW, "tongue": JAW, "skin": SOFT}
+    for part, carrier in carriers.items():
+        assert (face.carrier[HEAD.part == part] == carrier).all(), part
+
+
+def test_flesh_is_deep_where_expressions_move_it_and_bone_where_they_do_not() -> None:
+    face = found()
+    lips, cheek = depth_at(face, (0.0, -0.112, -0.053)), depth_at(face, (0.05, -0.08, -0.045))
+    forehead, crown = depth_at(face, (0.0, -0.07, 0.085)), depth_at(face, (0.0, 0.02, 0.13))
+    assert lips > 8.0 and cheek > 5.0 and forehead < 6.0 and crown == 0.0
+    assert (face.head[HEAD.vertices[:, 2] > 0.1] > 0.9).all() and face.head[HEAD.part != "skin"].max() == 0.0
+
+
+def test_jaw_is_found_on_skin_alone() -> None:
+    keys = np.where((HEAD.part == "skin")[None, :, None], KEYS, 0.0)
+    face = found(keys=keys)
+    assert NAMES[face.jaw_key] == "jawOpen" and face.jaw is not None
+    assert np.degrees(face.jaw.angle) == pytest.approx(20.0, abs=3.0)
+
+
+def test_findings_turn_and_grow_with_the_head() -> None:
+    plain = found()
+    c, s = np.cos(0.7), np.sin(0.7)
+    turn = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]) @ np.array([[1.0, 0, 0], [0, c, -s], [0, s, c]])
+    turned = found(100.0 * HEAD.vertices @ turn.T + 3.0, 100.0 * KEYS @ turn.T)
+    assert turned.jaw_key == plain.jaw_key and (turned.carrier == plain.carrier).all()
+    # The face's size is that of a box along the axes, and mobility is averaged over a part of it.
+    assert turned.size / (100.0 * plain.size) == pytest.approx(1.0, abs=0.25)
+    assert np.abs(turned.mobility - 100.0 * plain.mobility).max() < 0.05 * 100.0 * plain.mobility.max()
+
+
+def test_too_few_keys_or_keys_without_motion_are_no_face() -> None:
+    assert find_face(HEAD.vertices, HEAD.triangles, KEYS[:2], NAMES[:2]) is None
+    assert find_face(HEAD.vertices, HEAD.triangles, np.zeros_like(KEYS), NAMES) is None
+    assert find_face(HEAD.vertices, HEAD.triangles[:0], KEYS, NAMES) is None
