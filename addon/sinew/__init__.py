@@ -14,7 +14,7 @@ from typing import Any
 bl_info = {
     "name": "Sinew",
     "author": "Sinew contributors",
-    "version": (0, 1, 0),
+    "version": (0, 2, 0),
     "blender": (3, 4, 0),
     "location": "Properties > Physics",
     "description": "Physics for animations that exist already",
@@ -23,14 +23,20 @@ bl_info = {
 
 _API = {
     "Cage": "cage.cage",
+    "EditedFrames": "methods.enrich.edited",
     "Enricher": "methods.enrich.enricher",
     "Error": "base.errors",
+    "Handle": "edit.handles",
     "Settings": "methods.enrich.settings",
     "automatic_follow": "paint.follow",
     "build_cage": "cage.cage",
+    "edit": "methods.enrich.edited",
     "enrich": "methods.enrich.enricher",
 }
-__all__ = ["Cage", "Enricher", "Error", "Settings", "automatic_follow", "build_cage", "enrich"]  # noqa: F822 (found by __getattr__)
+__all__ = [  # noqa: F822 (found by __getattr__)
+    *("Cage", "EditedFrames", "Enricher", "Error", "Handle", "Settings"),
+    *("automatic_follow", "build_cage", "edit", "enrich"),
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -22,6 +22,7 @@ from .core.bake.report import lines
 from .core.base import disk
 from .core.base.errors import BadInput, Cancelled, Error, StoreError
 from .core.base.settings import Setting
+from .core.edit.handles import Edits, parse_handle, parse_range
 from .core.methods import presets
 
 EXIT_ERROR = 1
@@ -96,11 +97,11 @@ def _parser(open_file: str | None = None) -> argparse.ArgumentParser:
 
     bake = commands.add_parser(
         "bake",
-        help="enrich an object and save the file",
+        help="bake an object and save the file",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         epilog=parser.epilog,
     )
-    bake.add_argument("--object", required=True, metavar="NAME", help="the mesh object to enrich")
+    bake.add_argument("--object", required=True, metavar="NAME", help="the mesh object to bake")
     names_of_methods = ", ".join(method.name for method in known())
     bake.add_argument(
         "--method", metavar="NAME", help=f"one of {names_of_methods} (otherwise that of the object's setup)"
@@ -111,6 +112,30 @@ def _parser(open_file: str | None = None) -> argparse.ArgumentParser:
     bake.add_argument("--report", type=Path, metavar="R.json", help="write the report here")
     bake.add_argument("--resample", action="store_true", help="play all frames, also where an earlier bake holds them")
     bake.set_defaults(run=_bake)
+
+    edit = commands.add_parser(
+        "edit",
+        help="pull points of the finished motion, and save the file; nothing is simulated that is baked already",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog=parser.epilog,
+    )
+    edit.add_argument("--object", required=True, metavar="NAME", help="the mesh object to edit, baked or animated")
+    edit.add_argument(
+        "--handle",
+        action="append",
+        default=[],
+        metavar="VERTEX,FRAME,DX,DY,DZ",
+        help="where a vertex is pulled to from where it is, in metres; FRAME may be FROM-TO, which is held; may repeat",
+    )
+    edit.add_argument("--range", metavar="A-B", help="frames beyond which nothing changes")
+    edit.add_argument("--wiggle", type=float, metavar="W", help="1 swings as the flesh does, 0 hardly overshoots")
+    edit.add_argument("--spread", type=float, metavar="S", help="how far in time it is felt, times its own")
+    edit.add_argument("--free", action="store_true", help="what follows the animation exactly may be pulled too")
+    edit.add_argument("--clear", action="store_true", help="forget the handles that are there")
+    edit.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change a setting; may repeat")
+    edit.add_argument("--out", type=Path, metavar="OUT.blend", help="save here and leave FILE untouched")
+    edit.add_argument("--report", type=Path, metavar="R.json", help="write the report here")
+    edit.set_defaults(run=_edit, preset=None)
 
     fit = commands.add_parser(
         "fit",
@@ -127,7 +152,7 @@ def _parser(open_file: str | None = None) -> argparse.ArgumentParser:
     check.add_argument("--object", metavar="NAME", help="only this object, which must have a setup")
     check.set_defaults(run=_check)
 
-    for command in (bake, fit, check):
+    for command in (bake, edit, fit, check):
         if open_file is None:
             command.add_argument("file", type=Path, metavar="FILE.blend")
             command.add_argument(
@@ -158,28 +183,63 @@ def _bake(options: argparse.Namespace) -> int:
     outcome = baking.bake_object(
         options.object, values, where, _ProgressLine(), method=options.method or "", resample=options.resample
     )
+    return _saved(options, file, baking, where, outcome)
+
+
+def _saved(options: argparse.Namespace, file: Any, baking: Any, where: Any, outcome: Any) -> int:
+    """Saves what was made, and tells of it."""
     report = outcome.report
     if file.scripts_were_blocked():
         report = _with_warning(
             report, "The file has scripts that were not run; if the animation needs them, pass --enable-scripts."
         )
-    _translated(file.save_blend, target)
+    _translated(file.save_blend, where.blend)
     baking.finish(where)
     if options.report:
         disk.write_atomically(options.report.resolve(), json.dumps(report, indent=1, allow_nan=False).encode())
     if outcome.unchanged:
         print(f"Nothing has changed since the last bake of {options.object}.")
     print("\n".join(lines(report)))
-    print(f"saved {target}")
+    print(f"saved {where.blend}")
     return 0
+
+
+def _edit(options: argparse.Namespace) -> int:
+    _check_values(options)
+    how = _edits(options)
+    target = _checked_target(options)
+    file, baking = _open(options)
+    from .setups.enrich.edit import edited_values
+
+    handles = [parse_handle(text) for text in options.handle]
+    values = edited_values(options.object, handles, clear=options.clear, **how)
+    values |= _values(options, baking.method_for(options.object))
+    where = baking.Target(target)
+    outcome = baking.bake_object(options.object, values, where, _ProgressLine())
+    return _saved(options, file, baking, where, outcome)
+
+
+def _edits(options: argparse.Namespace) -> dict[str, Any]:
+    """What is said of edits beside the handles, checked before the file is open."""
+    how: dict[str, Any] = {name: getattr(options, name) for name in ("wiggle", "spread")}
+    how = {name: value for name, value in how.items() if value is not None}
+    how |= {"free": True} if options.free else {}
+    how |= {"range": parse_range(options.range)} if options.range else {}
+    handles = tuple(parse_handle(text) for text in options.handle)
+    if not (handles or how or options.clear):
+        raise BadInput("Nothing is to be edited: give a --handle VERTEX,FRAME,DX,DY,DZ, or --clear.")
+    Edits(handles=handles, **how)
+    return how
 
 
 def _fit(options: argparse.Namespace) -> int:
     _check_values(options)
     _, baking = _open(options)
-    baking.check_trial(options.object)
+    from .setups.enrich.trial import check_trial, try_object
+
+    check_trial(options.object)
     values = _values(options, baking.method_for(options.object))
-    found = baking.try_object(options.object, values, _ProgressLine())
+    found = try_object(options.object, values, _ProgressLine())
     for fit in found.fits:
         print(f"frame {fit.frame}: {100 * fit.rms:.3f} % rms, {100 * fit.max:.2f} % max, {fit.inverted} inverted tets")
     print(f"{found.tets} tets, fit error {100 * found.rms:.3f} % rms, {100 * found.worst.max:.2f} % max of size")
@@ -287,7 +347,9 @@ def _run_in_blender(options: argparse.Namespace) -> int:
     """Runs the same command inside a Blender executable and hands on its exit code."""
     if options.command != "check":
         _check_values(options)
-    if options.command == "bake":
+    if options.command == "edit":
+        _edits(options)
+    if options.command in ("bake", "edit"):
         _checked_target(options)
     package = Path(__file__).resolve().parent
     # The exit code alone proves nothing: a program that is no Blender may well answer 0.
@@ -334,11 +396,12 @@ def _wait_for(process: subprocess.Popen[bytes]) -> int:
 def _arguments(options: argparse.Namespace) -> list[str]:
     """The command line again, without --blender."""
     arguments = [options.command, str(options.file)]
-    for name in ("object", "method", "preset", "out", "report"):
+    for name in ("object", "method", "preset", "out", "report", "range", "wiggle", "spread"):
         if getattr(options, name, None) is not None:
             arguments += [f"--{name}={getattr(options, name)}"]
     arguments += [f"--set={pair}" for pair in getattr(options, "set", [])]
-    flags = [name for name in ("enable_scripts", "resample") if getattr(options, name, False)]
+    arguments += [f"--handle={text}" for text in getattr(options, "handle", [])]
+    flags = [name for name in ("enable_scripts", "resample", "free", "clear") if getattr(options, name, False)]
     return arguments + [f"--{name.replace('_', '-')}" for name in flags]
 
 

@@ -25,7 +25,8 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "examples"), str(ROOT / "addon"), str(ROOT / "tests" / "core")]
+PATHS = [str(ROOT / "examples"), str(ROOT / "addon"), str(ROOT / "tests" / "core")]
+sys.path[:0] = PATHS
 
 import assets  # noqa: E402
 import bpy  # noqa: E402
@@ -176,13 +177,28 @@ def bench_instructions() -> list[Row]:
 def bench_live() -> list[Row]:
     """A whole frame of After the Bake, in processor time on one thread."""
     print("After the bake, live ...", flush=True)
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    program = [sys.executable, str(ROOT / "tests" / "benchmark" / "live_frame.py")]
-    result = subprocess.run(program, env=environment, capture_output=True, text=True)
+    return run_script("live_frame.py", OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
+
+
+def bench_contact() -> list[Row]:
+    print("Flesh that collides ...", flush=True)
+    return run_script("contact.py", PYTHONPATH=os.pathsep.join(PATHS))
+
+
+def run_script(name: str, **environment: str) -> list[Row]:
+    """The rows of a benchmark beside this one."""
+    program = [sys.executable, str(ROOT / "tests" / "benchmark" / name)]
+    result = subprocess.run(program, env={**os.environ, **environment}, capture_output=True, text=True)
     if result.returncode != 0:
-        sys.exit(f"The benchmark of a live frame failed:\n{result.stdout}{result.stderr}")
+        sys.exit(f"The benchmark {name} failed:\n{result.stdout}{result.stderr}")
     lines = [line.split(",", 3) for line in result.stdout.splitlines()]
-    return [(name, float(ours), float(yardstick) or None, unit) for name, ours, yardstick, unit in lines]
+    return [(row, float(ours), float(yardstick) or None, unit) for row, ours, yardstick, unit in lines]
+
+
+def bench_edit() -> list[Row]:
+    """Edit Motion, with all threads."""
+    print("Edit Motion ...", flush=True)
+    return run_script("edit.py", PYTHONPATH=os.pathsep.join(PATHS))
 
 
 def bench_wild(runs: int) -> list[Row]:
@@ -195,6 +211,16 @@ def bench_wild(runs: int) -> list[Row]:
     scrambled = [line.split()[2:5:2] for line in result.stdout.splitlines() if "scrambled" in line]
     recovered, tried = (sum(int(pair[k]) for pair in scrambled) for k in (0, 1))
     return [("wild_runs_within_bounds", runs, runs, ""), ("scrambled_bodies_recovered", recovered, tried, "")]
+
+
+def bench_contact_wild(runs: int) -> list[Row]:
+    print("Wild scenes of bodies that touch ...", flush=True)
+    program = ROOT / "build" / instructions()[0] / "tests" / "test_contact_wild"
+    result = subprocess.run([program, str(runs)], capture_output=True, text=True)
+    print(result.stdout)
+    if result.returncode != 0:
+        sys.exit("Something ran through something, or left all bounds: see above.")
+    return [("contact_wild_scenes_apart", runs, runs, "")]
 
 
 def bench_composite() -> list[Row]:
@@ -249,13 +275,15 @@ def plot(rows: list[Row]) -> None:
 def main() -> int:
     OUT.mkdir(parents=True, exist_ok=True)
     engine = [*bench_engine("all", finest=1000), *bench_engine("one", finest=70)]
-    engine += [*bench_instructions(), *bench_wild(10_000)]
+    engine += [*bench_instructions(), *bench_wild(10_000), *bench_contact_wild(1_000)]
     shot, report = bake_shot()
     seconds, samples = report["seconds"], report["samples"]
     short, long = (bake_arm(frames)["peak_memory"] / 1e6 for frames in (100, 1000))
     rows: list[Row] = [
         *engine,
         *bench_live(),
+        *bench_edit(),
+        *bench_contact(),
         *bench_composite(),
         ("tets", report["tets"], None, ""),
         ("cage", seconds["cage"], None, "s"),

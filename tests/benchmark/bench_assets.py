@@ -19,11 +19,12 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "examples"), str(ROOT / "addon"), str(ROOT / "tests" / "core")]
+sys.path[:0] = [str(ROOT / name) for name in ("examples", "addon", "tests/core", "tests/blender")]
 
 import assets  # noqa: E402
 import bpy  # noqa: E402
 import demo  # noqa: E402
+import labelled  # noqa: E402
 import motion  # noqa: E402
 import numpy as np  # noqa: E402
 import pictures  # noqa: E402
@@ -38,7 +39,8 @@ TEXTS = ("model", "action", "verdict")
 IDLE = "good, but idle: the input moves too little"
 STRETCH = 1.35  # of edges, 99.9th percentile
 VOLUMES = (0.95, 1.06)  # of the closed parts
-SEEN = (0.005, 0.01)  # where the input is lively: median and largest of the free vertices' offsets, fraction of size
+SEEN = (0.005, 0.01)  # where the input is lively: median and largest of the offsets of what should swing (labelled, or
+# all that is free), fractions of size
 FOLLOWED = 1e-4  # largest distance of a followed vertex from the input, fraction of size
 COLUMNS = {
     "model": "model",
@@ -74,7 +76,16 @@ COLUMNS = {
 }
 
 
-def bake_action(model: assets.Model, action: str, options: list[str]) -> tuple[dict[str, Any], Path]:
+def swinging(model: assets.Model) -> list[Any]:
+    """The vertices of each labelled part that should swing."""
+    if model.key not in labelled.PARTS:
+        return []
+    return [part for name, part in labelled.load(model.key).parts.items() if name.startswith("free")]
+
+
+def bake_action(
+    model: assets.Model, action: str, options: list[str], parts: list[Any]
+) -> tuple[dict[str, Any], Path]:
     folder = OUT / model.key
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / f"{action}.blend"
@@ -107,7 +118,7 @@ def bake_action(model: assets.Model, action: str, options: list[str]) -> tuple[d
         "seconds": report["seconds"]["total"] / samples,
         "memory": (report["peak_memory"] or 0) / 2**20,
     }
-    moved = measure(folder / "sinew" / report["bake"], report)
+    moved = measure(folder / "sinew" / report["bake"], report, parts)
     row |= dataclasses.asdict(moved) | {name: 100 * getattr(moved, name) for name in ("seen_median", "seen_most")}
     broken = [*broken_conditions(model, report), *broken_motion(moved)]
     if row["drive"] < 100 * VISIBLE and len(broken) == 1 and broken[0].startswith("added"):
@@ -115,7 +126,7 @@ def bake_action(model: assets.Model, action: str, options: list[str]) -> tuple[d
     return {**row, "verdict": "; ".join(broken) or "good"}, file
 
 
-def measure(folder: Path, report: dict[str, Any]) -> motion.Motion:
+def measure(folder: Path, report: dict[str, Any], parts: list[Any]) -> motion.Motion:
     with Store.open(folder.parent, folder.name) as store:
         samples = range(store.manifest.samples)
         inputs = np.array([world(store, index) for index in samples])
@@ -123,7 +134,7 @@ def measure(folder: Path, report: dict[str, Any]) -> motion.Motion:
         results = np.array([store.read_result(i) @ m[:3, :3].T + m[:3, 3] for i, m in enumerate(matrices)])
         jiggle, rate = report["settings"]["jiggle"], store.manifest.frame_rate
         triangles, follow = store.constant("triangles"), store.constant("follow")
-    return motion.measure(inputs, results, triangles, follow, report["size"], jiggle, rate)
+    return motion.measure(inputs, results, triangles, follow, report["size"], jiggle, rate, parts)
 
 
 def broken_motion(moved: motion.Motion) -> list[str]:
@@ -178,8 +189,9 @@ def show(model: assets.Model, file: Path, action: str) -> None:
     scene = bpy.context.scene
     frames = pictures.spread_frames(scene.frame_start, scene.frame_end, 6)
     with demo.Quiet():
-        pictures.contact_sheet(bpy.data.objects[model.object], frames, OUT / f"{model.key}.png", turn=model.turn)
-    print(f"{model.key}: {OUT / model.key}.png shows {action}")
+        pictures.contact_sheet(
+            bpy.data.objects[model.object], frames, OUT / f"{model.key}-{action}.png", turn=model.turn, across=2
+        )
 
 
 def write_tables(rows: list[dict[str, Any]]) -> None:
@@ -226,17 +238,14 @@ def main(arguments: list[str]) -> int:
     rows: list[dict[str, Any]] = []
     others = other_rows(models) if keys else []
     for model in models:
-        done = []
+        parts = swinging(model)
         for action in assets.actions(assets.load(model)):
-            row, file = bake_action(model, action, options)
+            row, file = bake_action(model, action, options, parts)
             print(json.dumps({key: cell(value) for key, value in row.items()}), flush=True)
             rows.append(row)
-            done.append((row.get("added", -1.0), file, action))
             write_tables(others + rows)
-        # The liveliest action is shown, and one that the creature survives.
-        _, file, action = max(done, key=lambda item: ("Death" not in item[2], item[0]))
-        if "--no-pictures" not in arguments and (file.parent / f"{action}.json").is_file():
-            show(model, file, action)
+            if "--no-pictures" not in arguments and "added" in row:
+                show(model, file, action)
     bad = [row for row in rows if row["verdict"] not in ("good", IDLE)]
     for row in bad:
         print(f"{row['model']} {row['action']}: {row['verdict']}")

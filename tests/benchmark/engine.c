@@ -54,6 +54,7 @@ static Scene body(SnContext *context, BodyShape shape, int cells, double young, 
     } while (0)
 
 #include "kernels.h"
+#include "touch.h"
 
 /* Slightly deformed positions, so that nothing is special. */
 static double *deformed(SnContext *context, const Scene *scene)
@@ -464,6 +465,7 @@ int main(int count, char **arguments)
     PART("rebalance", bench_rebalance(&context))
     PART("factorization", bench_factorization(&context))
     PART("steps", bench_steps(&context))
+    PART("contact", bench_contact(&context))
     PART("elephant", bench_elephant(&context))
     PART("growth", bench_growth(&context, count > 2 ? atoi(arguments[2]) : 1000))
     return check_failed;

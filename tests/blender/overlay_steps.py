@@ -21,8 +21,8 @@ def steps() -> Iterator[float]:
     """Yields the seconds to wait before it goes on."""
     import sinew
     from sinew.ui import job_operator
-    from sinew.ui.enrich import cage, overlay, weights
-    from sinew.ui.setup import properties, state, view
+    from sinew.ui.enrich import cage, overlay, view, weights
+    from sinew.ui.setup import properties, state
 
     sinew.register()
     window = bpy.context.window_manager.windows[0]

@@ -182,10 +182,15 @@ def test_in_a_window_one_after_the_other_arrives_and_plays(arm: Any, unhurried: 
     assert is_good(other) and np.array_equal(shown_at(other, 5), results(other)[4])
 
 
+def is_baking(stage: str, done: int) -> bool:
+    return stage == "Baking" and done >= FRAMES + 2
+
+
 def test_cancel_keeps_what_is_finished_and_bake_all_continues(arm: Any, unhurried: None) -> None:
     other = another(arm, "Other")
     work = begun(arm, other)
-    panel_use.wait_for(lambda: work.job is not None and work.job.progress[1] >= FRAMES + 2)
+    # How much of a cage is built is told in numbers too.
+    panel_use.wait_for(lambda: work.job is not None and is_baking(*work.job.progress[:2]))
     bpy.ops.sinew.cancel()
     panel_use.wait_for(lambda: not job_operator.is_running())
     assert "kept" in job_operator.running.message and is_good(arm)

@@ -253,6 +253,7 @@ def test_an_unchanged_file_keeps_its_bake_and_a_changed_one_switches(copy: Path)
     assert np.allclose(shape, shown_at(ob, 9), atol=1e-6)
 
 
+@pytest.mark.once
 def test_a_keyframed_amount_fades_from_the_input_to_the_full_result_without_a_new_simulation(copy: Path) -> None:
     full = cache(copy.parent)
     ob = object_of(copy)
@@ -305,6 +306,7 @@ def test_a_failed_bake_leaves_the_file_and_its_bake(copy: Path) -> None:
         assert copy.read_bytes() == before and sorted(os.listdir(copy.parent)) == folders
 
 
+@pytest.mark.once
 def test_a_file_that_is_no_blend_is_named(tmp_path: Path) -> None:
     path = tmp_path / "odd.blend"
     path.write_bytes(b"nonsense")
@@ -373,6 +375,7 @@ def test_ctrl_c_keeps_finished_frames_and_the_file(long_shot: Path, tmp_path: Pa
     assert run("bake", long_shot, "--object", "Arm", *QUICK).returncode == 0
 
 
+@pytest.mark.once
 def test_ctrl_c_while_the_cage_is_built_ends_soon_and_in_order(long_shot: Path, tmp_path: Path) -> None:
     before = long_shot.read_bytes()
     process = start(long_shot, "--set", "resolution=200")
@@ -409,6 +412,7 @@ def test_two_samples_a_frame_play_on_half_frames(tmp_path: Path) -> None:
     assert np.array_equal(given, shown_at(ob, 0))
 
 
+@pytest.mark.once
 def test_a_start_at_rest_samples_no_frame_before_the_first(tmp_path: Path) -> None:
     scenes.reset_scene()
     scenes.build_two_bone_arm(frames=6)
@@ -441,3 +445,45 @@ def test_setups_of_other_objects_stay_when_one_is_saved(copy: Path) -> None:
     assert found["Other"].settings == {"jiggle": 2.0} and found["Arm"].bake == "1" * 16 and len(found) == 2
     assert found["Other"].passengers == [choice]
     assert stack.own_modifier(other) is None
+
+
+def test_the_command_pulls_a_finished_bake_and_an_animation_that_sinew_never_saw(copy: Path, tmp_path: Path) -> None:
+    tip = int(np.argmax([vertex.co.z for vertex in object_of(copy).data.vertices]))
+    before, pulled = cache(copy.parent), tmp_path / "copy" / "pulled.blend"
+    handle = f"{tip},6,0,0.05,0"
+    result = run("edit", copy, "--object", "Arm", "--handle", handle, "--wiggle", 0.5, "--out", pulled)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "Edited by 1 handle: all land" in result.stdout
+    ob = object_of(pulled)
+    moved = shown_at(ob, 6)[tip] - before[5, tip]
+    assert abs(np.linalg.norm(moved) - 0.05) < 1e-3 and "edits" in setup.find("Arm").settings
+    result = run("edit", pulled, "--object", "Arm", "--clear")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert np.array_equal(shown_at(object_of(pulled), 6), before[5])
+    # A mesh without a setup: nothing is simulated.
+    scenes.reset_scene()
+    ob = scenes.build_two_bone_arm(frames=FRAMES)
+    given = [shown_at(bpy.data.objects["Arm"], frame) for frame in (1, 6)]
+    plain = save(tmp_path / "plain.blend")
+    options = ("--object", "Arm", "--handle", handle, "--range", "2-10", "--set", "resolution=5")
+    result = run("edit", plain, *options, "--out", tmp_path / "edited.blend")
+    assert result.returncode == 0, result.stdout + result.stderr
+    ob = object_of(tmp_path / "edited.blend")
+    assert np.abs(shown_at(ob, 1) - given[0]).max() < 1e-6
+    assert abs(np.linalg.norm(shown_at(ob, 6)[tip] - given[1][tip]) - 0.05) < 1e-3
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ((), "Nothing is to be edited"),
+        (("--handle", "3,4,5"), "is no handle"),
+        (("--handle", "3,4,0,0,1", "--range", "5-9"), "outside the range"),
+        (("--handle", "99999,4,0,0,1"), "no vertex 99999"),
+    ],
+)
+def test_edits_that_make_no_sense_are_told_before_any_work(copy: Path, options: tuple[str, ...], told: str) -> None:
+    before = copy.read_bytes()
+    result = run("edit", copy, "--object", "Arm", *options)
+    assert result.returncode == 1 and told in result.stderr, result.stdout + result.stderr
+    assert copy.read_bytes() == before

@@ -14,9 +14,10 @@ from inside import bake_here, baked_samples, load, run, save, shown_at
 from sinew import setups
 from sinew.core.base.errors import BadInput
 from sinew.core.methods.enrich.settings import Settings
-from sinew.scene import compat, fingerprint, playback, setup, stack
+from sinew.scene import compat, playback, setup, stack
 from sinew.scene.errors import SceneError
 from sinew.scene.subject import Subject
+from sinew.setups.enrich.trial import try_object
 
 QUICK = {"resolution": 5, "substeps": 1}
 
@@ -96,6 +97,7 @@ def test_what_is_baked_plays_at_our_place_in_the_stack(tmp_path: Path, arrange: 
     assert outcome.report["fit_error"]["rms_relative"] < 0.05
 
 
+@pytest.mark.once
 def test_the_motion_of_a_parent_alone_is_felt(tmp_path: Path) -> None:
     ob = scenes.build_ball(parented=True)
     outcome = bake_here(ob, tmp_path, {**QUICK, "frame_end": 12})
@@ -305,11 +307,12 @@ def test_painted_regions_and_cores_change_the_motion_and_a_repaint_is_noticed(tm
     marks = setups.marks_of(ob, bpy.context.scene, "enrich", Settings().replace({**values, "density_group": "end"}))
     ob.vertex_groups["end"].add([0, 1, 2], 0.5, "REPLACE")
     now = setups.marks_of(ob, bpy.context.scene, "enrich", Settings().replace({**values, "density_group": "end"}))
-    assert fingerprint.changed(marks, now) == ["A painted region has changed"]
+    assert setups.changed("enrich", marks, now) == ["A painted region has changed"]
     with pytest.raises(BadInput, match="no such"):
         bake_here(ob, tmp_path, {**values, "damping_group": "no such"})
 
 
+@pytest.mark.once
 def test_the_core_of_a_limb_makes_its_flesh_swing_on_the_bones(tmp_path: Path) -> None:
     ob = scenes.build_two_bone_arm(frames=10)
     add_group(ob, "nothing", lambda co: False)
@@ -320,6 +323,7 @@ def test_the_core_of_a_limb_makes_its_flesh_swing_on_the_bones(tmp_path: Path) -
     assert 1e-4 < np.abs(held[8] - given).max() < 0.5 * np.abs(drifting[8] - given).max()
 
 
+@pytest.mark.once
 def test_averages_keep_a_body_that_nothing_holds_with_its_animation(tmp_path: Path) -> None:
     ob = scenes.build_two_bone_arm(frames=12)  # one that only shifts would not feel its averages
     add_group(ob, "nothing", lambda co: False)
@@ -336,7 +340,7 @@ def test_averages_keep_a_body_that_nothing_holds_with_its_animation(tmp_path: Pa
     chosen = Settings().replace({**values, "average_regions": 1, "average_group": "end"})
     marks = setups.marks_of(ob, bpy.context.scene, "enrich", chosen)
     ob.vertex_groups["end"].add([0, 1, 2], 0.5, "REPLACE")
-    assert fingerprint.changed(marks, setups.marks_of(ob, bpy.context.scene, "enrich", chosen))
+    assert setups.changed("enrich", marks, setups.marks_of(ob, bpy.context.scene, "enrich", chosen))
 
 
 def build_legs(frames: int) -> Any:
@@ -374,7 +378,7 @@ def test_a_safe_frame_or_shape_key_keeps_parts_that_touch_apart(tmp_path: Path) 
         assert outcome.report["fit_error"]["max_relative"] < 0.3 * told["fit_error"]["max_relative"]
     assert bpy.context.scene.frame_current == 3
     assert reports["safe_frame"]["tets"] == reports["safe_shape_key"]["tets"]
-    assert setups.try_object(ob.name, {}).welded == ""  # with the settings of its setup
+    assert try_object(ob.name, {}).welded == ""  # with the settings of its setup
     with pytest.raises(BadInput, match='no shape key "Opn": did you mean "Open"'):
         bake_here(ob, tmp_path, {**welded, "safe_shape_key": "Opn"})
 

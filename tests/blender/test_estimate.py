@@ -13,13 +13,13 @@ import pytest
 import scenes
 from inside import save
 from mathutils import Matrix
-from sinew import setups
 from sinew.core.cage.cage import build_cage
 from sinew.core.methods.enrich import estimate
 from sinew.scene import shape
+from sinew.setups.enrich.body import look_at
 from sinew.ui.background import results
-from sinew.ui.enrich import cage, forecast
-from sinew.ui.setup import properties
+from sinew.ui.enrich import forecast
+from sinew.ui.setup import properties, state
 
 
 def add_setup(ob: Any) -> Any:
@@ -41,7 +41,7 @@ def lines_now(item: Any) -> list[str]:
 def test_tets_of_the_example_models_are_foretold_within_15_percent(key: str) -> None:
     ob = assets.load(assets.find(key))
     growth = estimate.measure(*shape.undeformed(ob).build())
-    rest = setups.look_at(ob.name, {}).rest
+    rest = look_at(ob.name, {}).rest
     for resolution in (0, 16, 24, 48):
         real = len(build_cage(rest.positions, rest.triangles, resolution).tets)
         told = growth.tets(resolution) if resolution == 48 else growth.count(resolution)
@@ -52,7 +52,7 @@ def test_the_line_is_live_and_says_frames(registered: None) -> None:
     scenes.reset_scene()
     item = add_setup(scenes.build_two_bone_arm(frames=20))
     first, second = lines_now(item)
-    rest = setups.look_at("Arm", {}).rest
+    rest = look_at("Arm", {}).rest
     assert first == f"{len(build_cage(rest.positions, rest.triangles).tets):,} tets"
     assert second.startswith("About") and second.endswith("for 20 frames")
     before = forecast.growth_of(item)
@@ -63,6 +63,7 @@ def test_the_line_is_live_and_says_frames(registered: None) -> None:
     assert lines_now(item)[1].endswith("for 144 frames")
 
 
+@pytest.mark.once
 def test_a_bake_corrects_the_seconds(registered: None, tmp_path: Path) -> None:
     scenes.reset_scene()
     item = add_setup(scenes.build_two_bone_arm(frames=20))
@@ -70,7 +71,7 @@ def test_a_bake_corrects_the_seconds(registered: None, tmp_path: Path) -> None:
     item.resolution = 12
     bpy.ops.sinew.bake()
     lines_now(item)
-    baked = cage.bake_of(item)
+    baked = state.bake_of(item)
     assert baked is not None
     manifest = baked[1]
     speed, settings = forecast._speed_of(item), properties.settings_of(item)
@@ -94,7 +95,7 @@ def test_mirrored_and_subdivided_meshes_are_measured_whole(registered: None) -> 
     both, triangles = shape.undeformed(ob).build()
     assert np.ptp(both[:, 0]) == pytest.approx(2 * np.ptp(alone[:, 0])) and triangles.max() == len(both) - 1
     ob.modifiers.remove(ob.modifiers["Subdivision"])
-    expected = setups.look_at(ob.name, {}).rest.positions
+    expected = look_at(ob.name, {}).rest.positions
     assert np.allclose((both.min(axis=0), both.max(axis=0)), (expected.min(axis=0), expected.max(axis=0)), atol=1e-5)
     array = ob.modifiers.new("Array", "ARRAY")
     array.count = 3
@@ -103,6 +104,7 @@ def test_mirrored_and_subdivided_meshes_are_measured_whole(registered: None) -> 
     assert np.ptp(shape.undeformed(ob).build()[0][:, 0]) > 1.5 * np.ptp(both[:, 0])
 
 
+@pytest.mark.once
 def test_a_redraw_never_waits_for_a_large_mesh(registered: None) -> None:
     scenes.reset_scene()
     item = add_setup(scenes.build_ball(divisions=130))  # 101,402 vertices

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 import scenes
 from inside import bake_here, baked_samples
-from sinew import setups
 from sinew.core.bake import fields as core_fields
 from sinew.core.base.errors import BadInput
 from sinew.core.methods.enrich.settings import Settings
 from sinew.scene import attributes, compat, fields, fingerprint, stack
 from sinew.scene.sampler import FOLLOW, Sampler
 from sinew.scene.steps import finished
+from sinew.setups.enrich.body import look_at
 
 TIMESTEP = 0.04  # of particles, seconds a frame
 FIELDS: list[tuple[str, float, dict[str, Any]]] = [
@@ -126,11 +126,12 @@ def test_a_changed_field_makes_a_bake_stale_and_an_unknown_one_is_told(tmp_path:
     wind = add_field("WIND", strength=2.0)
 
     def marks() -> dict[str, str]:
-        return fingerprint.take(ob, bpy.context.scene, (1, 4), follow="follow", unpainted=0.0, after="", carried=())
+        painted = {"weights": fingerprint.Painting(("follow",))}
+        return fingerprint.take(ob, bpy.context.scene, (1, 4), carried=(), painted=painted)
 
     before = marks()
     wind.field.strength = 4.0
-    assert fingerprint.changed(before, marks()) == ["A force field has changed"]
+    assert fingerprint.changed(before, marks(), {}) == ["A force field has changed"]
     wind.field.type = "CHARGE"
     outcome = bake_here(ob, tmp_path, {"resolution": 5, "follow_group": "follow"})
     assert any("does not act on flesh" in warning for warning in outcome.report["warnings"])
@@ -240,9 +241,9 @@ def test_weights_that_nodes_write_are_followed(tmp_path: Path, is_group: bool) -
     value.default_value = 0.25
     with Sampler(ob) as sampler:
         assert np.all(sampler.group("made") == 0.25) and np.all(sampler.group_now("made") == 0.25)
-    seen = setups.look_at(ob.name, {"follow_group": "made"}).follow()  # what Show Weights and the cage show
+    seen = look_at(ob.name, {"follow_group": "made"}).follow()  # what Show Weights and the cage show
     assert np.all(seen == 0.25) and ob.modifiers["Armature"].show_viewport
-    assert np.all(setups.look_at(ob.name, {"follow_group": "made", "spread": True}).follow() == 0.25)
+    assert np.all(look_at(ob.name, {"follow_group": "made", "spread": True}).follow() == 0.25)
     assert "made" in attributes.names(ob)
     value.default_value = 3.0
     with Sampler(ob) as sampler:
@@ -265,7 +266,7 @@ def test_what_nodes_leave_out_of_a_group_is_spread_over() -> None:
     with Sampler(ob) as sampler:
         painted = finished(sampler.group_in_steps("made", float("nan")))
     assert np.all(painted[:5] == 1.0) and np.isnan(painted[5:]).all()
-    seen = setups.look_at(ob.name, {"follow_group": "made", "spread": True, "resolution": 6}).follow()
+    seen = look_at(ob.name, {"follow_group": "made", "spread": True, "resolution": 6}).follow()
     assert np.all(seen == 1.0)
 
 
@@ -273,8 +274,9 @@ def test_every_group_may_be_an_attribute(tmp_path: Path) -> None:
     ob = scenes.build_cantilever(frames=4)
     add_storing_nodes(ob, "made", 0.6)
     groups = [name for name in Settings().as_dict() if name.endswith("_group")]
-    assert len(groups) == 9
-    values = {**dict.fromkeys(groups, "made"), "average_regions": 2, "follow_after": 0.5}
+    assert len(groups) == 12
+    groups.remove("edit_group")  # it counts where there are edits
+    values = {**dict.fromkeys(groups, "made"), "average_regions": 2, "follow_after": 0.5, "collide": True}
     bake_here(ob, tmp_path, {"resolution": 6, **values})
     for name in groups:
         with pytest.raises(BadInput, match='no vertex group or float attribute of points "mad".*mean "made"'):
@@ -293,10 +295,10 @@ def test_an_attribute_of_the_mesh_is_spread_where_it_is_not_negative_and_makes_a
     stored.data.foreach_set("value", values)
     ob.data.attributes.new("integers", "INT", "POINT")
     assert "stored" in attributes.names(ob) and "integers" not in attributes.names(ob)
-    seen = setups.look_at(ob.name, {"follow_group": "stored", "spread": True, "resolution": 8}).follow()
+    seen = look_at(ob.name, {"follow_group": "stored", "spread": True, "resolution": 8}).follow()
     assert np.all(seen[values == 1.0] == 1.0) and np.all(seen[values == 0.0] == 0.0)
     assert ((seen > 0.1) & (seen < 0.9)).sum() > len(seen) / 4
-    plain = setups.look_at(ob.name, {"follow_group": "stored"}).follow()
+    plain = look_at(ob.name, {"follow_group": "stored"}).follow()
     assert np.array_equal(plain, np.maximum(values, 0.0))
     before = fingerprint.take_weights(ob, "stored")
     stored.data[0].value = 0.5
@@ -318,9 +320,10 @@ def test_a_changed_input_of_nodes_makes_a_bake_stale() -> None:
     modifier.node_group = tree
 
     def marks() -> dict[str, str]:
-        return fingerprint.take(ob, bpy.context.scene, (1, 4), follow="follow", unpainted=0.0, after="", carried=())
+        painted = {"weights": fingerprint.Painting(("follow",))}
+        return fingerprint.take(ob, bpy.context.scene, (1, 4), carried=(), painted=painted)
 
     before = marks()
     path = next(path for path, value in compat.node_inputs(modifier) if isinstance(value, float))
     exec(f"modifier{path} = 0.7", {"modifier": modifier})
-    assert fingerprint.changed(before, marks()) == ["The modifiers have changed"]
+    assert fingerprint.changed(before, marks(), {}) == ["The modifiers have changed"]

@@ -69,6 +69,7 @@ def test_it_bakes_plays_and_is_checked(ball: Any) -> None:
     assert setups.bake_object("Ball", {}, target()).unchanged  # by the method of its setup
 
 
+@pytest.mark.once
 def test_a_group_of_two_methods_is_baked_by_one_job(ball: Any) -> None:
     blob = scenes.build_blob(divisions=4, frames=FRAMES)
     wanted = [setups.Wanted("Ball", {}, "trail"), setups.Wanted("Blob", {"resolution": 5, "substeps": 1})]
@@ -81,6 +82,7 @@ def test_a_group_of_two_methods_is_baked_by_one_job(ball: Any) -> None:
     assert np.array_equal(baked_samples(alone.folder), baked_samples(outcomes[1].folder))
 
 
+@pytest.mark.once
 def test_two_objects_of_one_world_are_baked_by_one_job_checked_and_played(ball: Any) -> None:
     blob = scenes.build_blob(divisions=4, frames=FRAMES)
     quick = {"resolution": 5, "substeps": 1}
@@ -133,6 +135,23 @@ def test_its_panel_shows_its_settings_and_bakes(ball: Any) -> None:
     assert bpy.ops.sinew.bake() == {"FINISHED"}
     assert any("Baked" in label for label in draw(panel.SINEW_PT_setup).labels)
     assert any("one trail" in label for label in draw(panel.SINEW_PT_report).labels)
+
+
+def test_a_preset_of_it_tells_its_own_values(ball: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from sinew.ui.setup import presets
+
+    monkeypatch.setattr(presets, "folder", lambda: tmp_path)
+    bpy.context.view_layer.objects.active = ball
+    bpy.ops.sinew.add(method="trail")
+    item().amount = 0.5
+    assert bpy.ops.sinew.add_preset(name="Late") == {"FINISHED"}
+    (made,) = presets.presets.load_own(tmp_path).values()
+    assert made.method == "trail"
+
+    class Values:
+        name, own = made.name, True
+
+    assert "Amount 0.5" in presets.SINEW_OT_apply_preset.description(bpy.context, Values)
 
 
 def test_an_object_has_several_setups_and_shows_the_chosen_one(ball: Any) -> None:

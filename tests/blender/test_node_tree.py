@@ -54,11 +54,12 @@ def told(ob: Any, change: Callable[[Any], None]) -> list[str]:
     """What is said after a change of the body's outer tree."""
 
     def marks() -> dict[str, str]:
-        return fingerprint.take(ob, bpy.context.scene, (1, 4), follow="follow", unpainted=0.0, after="", carried=())
+        painted = {"weights": fingerprint.Painting(("follow",))}
+        return fingerprint.take(ob, bpy.context.scene, (1, 4), carried=(), painted=painted)
 
     before = marks()
     change(ob.modifiers["Move"].node_group)
-    return fingerprint.changed(before, marks())
+    return fingerprint.changed(before, marks(), {})
 
 
 def set_input(tree: Any) -> None:
@@ -128,8 +129,8 @@ def test_an_animated_value_counts_by_its_keys_and_not_by_the_frame(body: Any) ->
 
 
 def test_a_bake_from_before_trees_were_looked_at_is_not_stale_for_that(body: Any) -> None:
-    now = fingerprint.take(body, bpy.context.scene, (1, 4), follow="", unpainted=0.0, after="", carried=())
-    assert fingerprint.changed({name: mark for name, mark in now.items() if name != "nodes"}, now) == []
+    now = fingerprint.take(body, bpy.context.scene, (1, 4), carried=(), painted={})
+    assert fingerprint.changed({name: mark for name, mark in now.items() if name != "nodes"}, now, {}) == []
 
 
 def test_equal_trees_have_equal_hashes(body: Any) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -13,9 +12,9 @@ import pytest
 from inside import baked_samples, load, shown_at
 from sinew import setups
 from sinew.core.bake.store import Store
-from sinew.core.methods.enrich import METHOD
 from sinew.scene import setup
 from sinew.scene.steps import finished
+from sinew.ui.setup import properties, state
 
 OLD = Path(__file__).resolve().parents[1] / "data" / "schema_3"
 
@@ -52,12 +51,10 @@ def test_it_plays_and_its_setup_is_one_of_flesh(blend: Path) -> None:
 
 
 def test_what_is_finished_is_kept_and_the_rest_computed(blend: Path) -> None:
-    """As after a kill in the middle, by the build that goes on."""
+    """As after a kill in the middle of a bake by the engine that goes on."""
     folder = folder_of(blend)
     before = baked_samples(folder)
-    manifest = json.loads((folder / "manifest.json").read_text())
-    manifest |= {"complete": False, "native": METHOD.version()}
-    (folder / "manifest.json").write_text(json.dumps(manifest))
+    made_by_this_engine(folder)
     lines = (folder / "frames.jsonl").read_text().splitlines(keepends=True)
     (folder / "frames.jsonl").write_text("".join(line for line in lines if '"frame":5' not in line))
     outcome = setups.bake_object("Arm", {}, setups.Target(blend))
@@ -66,6 +63,17 @@ def test_what_is_finished_is_kept_and_the_rest_computed(blend: Path) -> None:
     assert np.array_equal(after[:5], before[:5])
     # by today's flesh, which swings as far and not to the same place
     assert 1e-2 < np.abs(after[5] - shown_input(6)).max() < 2.0 * np.abs(before[5] - shown_input(6)).max()
+
+
+def made_by_this_engine(folder: Path) -> None:
+    """Gives an older bake the marks that this engine would have given it."""
+    work = setups.Sampling("Arm", {}, setups.Target(folder.parents[1] / "arm.blend"))
+    with work:
+        for _ in work.prepare():
+            pass
+    with Store.open(folder.parent, folder.name, writable=True) as store:
+        shot = work.shot
+        store.describe(complete=False, native=shot.native, build=shot.build, identity=shot.identity())
 
 
 def shown_input(frame: int) -> Any:
@@ -89,7 +97,14 @@ def test_it_is_rebalanced_without_a_new_bake(blend: Path) -> None:
     assert np.abs(baked_samples(old)[3] - baked_samples(outcome.folder)[3]).max() > 1e-2
 
 
-def test_an_unchanged_one_is_not_baked_again(blend: Path) -> None:
+def test_an_older_engine_is_not_gone_on_from(blend: Path) -> None:
+    """What is finished plays on, and Bake begins anew: today's flesh would leave a seam."""
     before = folder_of(blend)
+    entry = setup.find_of(arm(), bpy.context.scene)
+    assert entry is not None and "another engine" in str(setups.check_object(entry, setups.Target(blend)))
+    item = properties.find(bpy.context.scene, arm())
+    assert state.of(item).kind == state.STALE and "engine has changed" in state.of(item).text
+    with Store.open(before.parent, before.name, writable=True) as store:
+        store.describe(complete=False)
     outcome = setups.bake_object("Arm", {}, setups.Target(blend))
-    assert outcome.unchanged and folder_of(blend) == before
+    assert outcome.report["computed"] == 6 and outcome.id != before.name

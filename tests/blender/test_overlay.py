@@ -19,8 +19,8 @@ from sinew.core.methods.enrich.report import UNSEPARATED
 from sinew.scene import setup
 from sinew.ui import job_operator
 from sinew.ui.background import results
-from sinew.ui.enrich import cage, overlay, weights
-from sinew.ui.setup import properties, state, view
+from sinew.ui.enrich import cage, overlay, view, weights
+from sinew.ui.setup import properties, state
 
 
 @pytest.fixture
@@ -76,6 +76,7 @@ def test_the_cage_of_the_look_is_that_of_the_bake(arm: Any, tmp_path: Path) -> N
         assert np.abs(built.view.vertices - store.constant("cage_vertices")).max() < 1e-6
 
 
+@pytest.mark.once
 def test_gmsh_fills_the_cage_and_a_failure_is_told(arm: Any, tmp_path: Path, monkeypatch: Any) -> None:
     bpy.ops.sinew.build_cage()
     lattice = cage.find(item())
@@ -214,7 +215,7 @@ def test_frames_show_while_the_bake_goes_on(arm: Any, unhurried: None) -> None:
     item().show_cage, item().cage_shape = True, view.SIMULATED
     wire = wire_now()
     assert not work.job.ended
-    assert wire is not None, (cage.bake_of(item()), results.error("Reading the cage", view.key_of(item())))
+    assert wire is not None, (state.bake_of(item()), results.error("Reading the cage", view.key_of(item())))
     assert np.isfinite(wire.positions).all() and wire.positions.any()
     bpy.context.scene.frame_set(60)
     last = wire_now()

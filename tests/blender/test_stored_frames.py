@@ -315,6 +315,7 @@ def test_a_file_that_is_opened_again_and_what_hides_or_selects_need_no_playing(t
     assert is_from_stored(ob, tmp_path)
 
 
+@pytest.mark.once
 def test_the_command_takes_stored_frames_and_plays_them_when_told_to(tmp_path: Path) -> None:
     scenes.build_two_bone_arm()
     file = save(tmp_path / "scene.blend")

@@ -18,9 +18,10 @@ from sinew.scene import setup, stack
 from sinew.scene.passengers import bodies
 from sinew.ui import job_operator
 from sinew.ui.background import results
-from sinew.ui.enrich import cage
+from sinew.ui.edit import panel as edit
+from sinew.ui.enrich import cage, view
 from sinew.ui.enrich import panel as flesh
-from sinew.ui.setup import bake, menu, panel, passengers, presets, properties, sidebar, state, view
+from sinew.ui.setup import bake, collisions, menu, panel, passengers, presets, properties, sidebar, state
 
 
 @pytest.fixture
@@ -40,9 +41,10 @@ def drawn_all() -> Layout:
     state.forget()
     cage._shapes.clear()
     whole = Layout()
-    for cls in (*panel.CLASSES, *flesh.CLASSES, passengers.SINEW_PT_passengers, sidebar.SINEW_PT_sidebar):
-        part = draw(cls)
-        if part is not None:
+    further = (*collisions.PANELS, edit.SINEW_PT_edit, passengers.SINEW_PT_passengers, sidebar.SINEW_PT_sidebar)
+    for cls in (*panel.CLASSES, *flesh.CLASSES, *further):
+        parts = [draw(cls), *([draw(cls, "draw_header")] if hasattr(cls, "draw_header") else [])]
+        for part in filter(None, parts):
             whole.labels += part.labels
             whole.alarming += part.alarming
             whole.operators += part.operators
@@ -50,8 +52,8 @@ def drawn_all() -> Layout:
     return whole
 
 
-def test_without_a_setup_there_is_one_button(bare: Any) -> None:
-    assert set(drawn_all().operators) == {"sinew.add"}
+def test_without_a_setup_there_are_two_buttons(bare: Any) -> None:
+    assert set(drawn_all().operators) == {"sinew.add", "sinew.edit_motion"}
     draw(panel.SINEW_PT_setup, "draw_header_preset")
 
 
@@ -82,7 +84,7 @@ def test_there_is_a_menu_of_the_object(item: Any) -> None:
 
 def test_every_setting_is_in_the_panel_once(item: Any) -> None:
     shown = drawn_all().properties
-    for name in Settings().as_dict():
+    for name in set(Settings().as_dict()) - {"edits"}:  # its handles are rows of a list
         is_worded = Settings.find(name).zero and getattr(item, name) == 0
         assert shown.count(f"zero_{name}" if is_worded else name) == 1, name
     item.object.shape_key_add(name="Basis")
@@ -126,7 +128,7 @@ def test_words_that_nobody_understood_are_gone(item: Any) -> None:
     item.follow_after = 0.5
     drawn = drawn_all()
     names = [properties.label(name) for name in Settings().as_dict()]
-    names += [cls.bl_label for cls in (*panel.CLASSES, *flesh.CLASSES, passengers.SINEW_PT_passengers)]
+    names += [cls.bl_label for cls in (*panel.CLASSES, *flesh.CLASSES, *collisions.PANELS)]
     names += [getattr(bpy.ops.sinew, name).get_rna_type().name for name in dir(bpy.ops.sinew) if name[0] != "_"]
     for word in ("Follow After", "Make One", "Over Time", "Passenger", "on Average", "Balance", "Transition"):
         assert not any(word in name for name in [*names, *drawn.labels]), word

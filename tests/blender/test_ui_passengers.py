@@ -7,6 +7,7 @@ from typing import Any
 
 import bpy
 import numpy as np
+import pytest
 from inside import load, run, save, shown_at
 from panel_use import FRAMES, activate, item, state_now
 from sinew import setups
@@ -158,6 +159,7 @@ def test_passengers_are_chosen_by_selection_and_removed(dressed: Any) -> None:
     assert "Ring" not in names_of(dressed)
 
 
+@pytest.mark.once
 def test_the_command_bakes_and_checks_passengers(dressed: Any, tmp_path: Path) -> None:
     blend = save(tmp_path / "arm.blend")
     done = run("bake", blend, "--object", "Arm", "--set", "resolution=5", "--set", "substeps=1")

@@ -7,14 +7,14 @@ from typing import Any
 
 import bpy
 import numpy as np
+import pytest
 from fake_layout import draw
 from inside import run, save
 from panel_use import FRAMES, item
 from sinew.core.bake.store import Store
 from sinew.scene import setup
 from sinew.ui import job_operator
-from sinew.ui.enrich import cage, overlay, panel, trial
-from sinew.ui.setup import view
+from sinew.ui.enrich import cage, overlay, panel, trial, view
 
 
 def lines() -> list[str]:
@@ -77,6 +77,7 @@ def test_esc_while_frames_are_looked_at_restores_the_scene(arm: Any) -> None:
     assert trial.find(item()) is None and bpy.ops.sinew.trial_fit() == {"FINISHED"}
 
 
+@pytest.mark.once
 def test_the_command_tries_without_saving(arm: Any, tmp_path: Path) -> None:
     blend = save(tmp_path / "arm.blend")
     before = blend.read_bytes()

@@ -111,3 +111,11 @@ def node_inputs(modifier: Any) -> Iterator[tuple[str, Any]]:
         for name in ("value", "attribute_name"):
             if prop.identifier not in ("rna_type", "name") and hasattr(socket, name):
                 yield f".properties.inputs.{prop.identifier}.{name}", getattr(socket, name)
+
+
+def set_font_size(font: Any, size: float) -> None:
+    """Of what `blf` draws: until 4.0 it wants the dots of an inch too."""
+    if bpy.app.version >= (4, 0, 0):
+        font.size(0, size)
+    else:
+        font.size(0, size, 72)

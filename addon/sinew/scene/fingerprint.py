@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import bpy
 import numpy as np
 
-from . import animation, attributes, compat, fields, node_tree, stack
-from .sampler import AMOUNT, AMOUNT_PATH
+from . import animation, attributes, compat, fields, node_tree, playback, stack
+from .sampler import AMOUNT, AMOUNT_PATH, COLLIDE
 
 # What each part says when it differs.
 REASONS = {
@@ -26,13 +27,10 @@ REASONS = {
     "nodes": "A node tree of the modifiers has changed",
     "mesh": "The mesh has changed",
     "animation": "The animation has changed",
-    "weights": "The follow weights have changed",
-    "painted": "A painted region has changed",
     "passengers": "An attached mesh has changed",
-    "after": "The weights of After the Bake have changed",
+    "colliders": "What it collides with has moved or changed",
     "amount": "The keys of Amount have changed",
 }
-OF_RESULT = ("after", "amount")  # what needs no new simulation
 _WEIGHED_VERTICES = 20_000  # above, reading all weights would be felt
 _SKINNED_VERTICES = 5_000
 _MOST_OWNERS, _MOST_POINTS = 100, 10_000
@@ -41,21 +39,27 @@ _ROTATIONS = ("rotation_euler", "rotation_quaternion", "rotation_axis_angle")
 _LOOKS = frozenset("name show_expanded show_in_editmode show_on_cage is_active use_pin_to_last open_panels".split())
 
 
+@dataclass(frozen=True)
+class Painting:
+    """Vertex groups of which a method takes the weights."""
+
+    groups: tuple[str, ...]
+    unpainted: float = 0.0  # what vertices that are not in them count as
+    inside: tuple[str, str] = ("", "")  # an object whose points have weights too, and its group
+
+
 def take(
     ob: Any,
     scene: Any,
     frames: tuple[int, int],
     *,
     carried: Sequence[tuple[Any, str]],
-    follow: str = "",
-    unpainted: float = 0.0,
-    after: str = "",
-    painted: Sequence[str] = (),
-    inside: tuple[str, str] = ("", ""),
+    painted: Mapping[str, Painting],
+    met: Sequence[Any] | None = None,
 ) -> dict[str, str]:
-    """Hashes of each part, as they are now. `frames`: first and last; `follow` and `after`: the vertex groups of the
-    weights; `unpainted`: what vertices that are not in `follow` count as; `carried`: the passengers, each with how it
-    is carried; `painted`: vertex groups of further regions; `inside`: an object with weights inside, and its group."""
+    """Hashes of each part, as they are now. `frames`: first and last; `carried`: the passengers, each with how it is
+    carried; `painted`: what a method looks at beside all that, by name; `met`: the objects that it collides with, None
+    where it does not collide."""
     render = scene.render
     gravity = tuple(scene.gravity) if scene.use_gravity else None
     return {
@@ -67,12 +71,17 @@ def take(
         "nodes": _hash(*(part for one in (ob, *(passenger for passenger, _ in carried)) for part in _nodes(one))),
         "mesh": _hash(*_mesh(ob)),
         "animation": _hash(*_animation(ob), *_skin(ob)),
-        "weights": _hash(follow, _weights(ob, [follow], unpainted=unpainted)),
         "passengers": _hash(*(part for passenger, mode in carried for part in _passenger(passenger, mode))),
-        "after": _hash(after, _weights(ob, [after])),
         "amount": take_amount(ob),
-        "painted": _hash(*painted, *(_weights(ob, [group]) for group in painted), *_inside(*inside)),
+        **({} if met is None else {"colliders": take_colliders(ob, met)}),
+        **{name: take_painting(ob, one) for name, one in painted.items()},
     }
+
+
+def take_painting(ob: Any, painting: Painting) -> str:
+    """A hash of weights; of large meshes of a part of them."""
+    weights = (_weights(ob, [group], unpainted=painting.unpainted) for group in painting.groups)
+    return _hash(*painting.groups, *weights, *_inside(*painting.inside))
 
 
 def take_shape(ob: Any, scene: Any) -> str:
@@ -98,22 +107,32 @@ def exact_weights(ob: Any, name: str) -> str:
 
 
 def take_weights(ob: Any, group: str, unpainted: float = 0.0) -> str:
-    """A hash of the weights of a vertex group; of large meshes of a part of them."""
-    return _hash(group, _weights(ob, [group], unpainted=unpainted))
+    """The same of one vertex group."""
+    return take_painting(ob, Painting((group,), unpainted))
 
 
 def take_amount(ob: Any) -> str:
     """A hash of how much of the motion is used on which frame, as the object has it."""
-    moved = list(animation.described_path(ob, AMOUNT_PATH))
-    return _hash(*moved) if moved else _hash(ob.get(AMOUNT, 1.0))
+    return _hash(*_factor(ob, AMOUNT))
 
 
-def changed(before: dict[str, str], now: dict[str, str]) -> list[str]:
-    """The sentences about what differs; a part that was not recorded counts as unchanged."""
-    compared = set(REASONS) & set(before)
+def take_colliders(ob: Any, met: Sequence[Any]) -> str:
+    """A hash of the objects that one collides with, and of when it does."""
+    return _hash(*_factor(ob, COLLIDE), *(part for one in met for part in _collider(one)))
+
+
+def _factor(ob: Any, name: str) -> list[Any]:
+    """What moves a custom property of an object, or its value where nothing does."""
+    return list(animation.described_path(ob, f'["{name}"]')) or [ob.get(name, 1.0)]
+
+
+def changed(before: Mapping[str, str], now: Mapping[str, str], further: Mapping[str, str]) -> list[str]:
+    """The sentences about what differs, also of `further` parts; one that was not recorded counts as unchanged."""
+    reasons = {**REASONS, **further}
+    compared = set(reasons) & set(before)
     if before.get("blender") != now.get("blender"):
         compared -= {"modifiers", "nodes", "passengers"}
-    return [REASONS[name] for name in REASONS if name in compared and before[name] != now.get(name)]
+    return [reason for name, reason in reasons.items() if name in compared and before[name] != now.get(name)]
 
 
 def _hash(*parts: Any) -> str:
@@ -143,6 +162,19 @@ def _passenger(ob: Any, mode: str) -> Iterator[Any]:
     yield mode, ob.parent is not None, ob.parent_type, ob.parent_bone
     yield tuple(_modifiers(ob))
     yield from _mesh(ob)
+    yield from _animation(ob)
+
+
+def _collider(ob: Any) -> Iterator[Any]:
+    yield ob.type
+    if ob.collision is not None and ob.collision.use:
+        yield round(ob.collision.thickness_outer, 6), round(ob.collision.cloth_friction, 6)
+    yield tuple(_modifiers(ob))
+    yield playback.bake_id(ob)  # of one that moves by a bake of ours
+    if ob.type == "MESH":
+        yield from _mesh(ob)
+    else:
+        yield from _shape(ob.data)
     yield from _animation(ob)
 
 

@@ -26,6 +26,12 @@ def find(body: Any, scene: Any, others: list[Any]) -> list[Any]:
     return sorted(found, key=lambda ob: str(ob.name))
 
 
+def wearer(ob: Any, scene: Any) -> Any | None:
+    """The body that wears a garment: the largest of the meshes that hang on the same armature, if it is larger."""
+    found = max(find(ob, scene, []), key=lambda other: max(other.dimensions), default=None)
+    return found if found is not None and max(found.dimensions) > max(ob.dimensions) else None
+
+
 def _is_copy(ob: Any) -> bool:
     """Whether an object plays the bake of a body: a duplicate of one, which is none of its clothes."""
     own = stack.own_modifier(ob)

@@ -7,7 +7,7 @@ import dataclasses
 import difflib
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import bpy
 import numpy as np
@@ -20,11 +20,14 @@ from .steps import Steps, finished
 from .subject import Subject, evaluated_mesh
 
 Floats = npt.NDArray[np.float64]
+Held = TypeVar("Held")
 
-# Custom properties of an object, 0..2: how much of the simulated motion is used; what multiplies the follow weights.
+# Custom properties of an object, 0..2: how much of the simulated motion is used; what multiplies the follow weights;
+# whether it collides.
 AMOUNT = "sinew_amount"
 AMOUNT_PATH = f'["{AMOUNT}"]'
 FOLLOW = "sinew_follow"
+COLLIDE = "sinew_collide"
 
 
 @dataclass(frozen=True)
@@ -101,6 +104,7 @@ class Sampler:
         self.first_frame = self.frame_start - preroll
         self.count = (self.frame_end - self.first_frame) * samples + 1
         self.frame_rate = scene.render.fps / scene.render.fps_base
+        self.meets: Any = None  # what it collides with, where it is simulated with others; None: its own
         self._restore = contextlib.ExitStack()
 
     def __enter__(self) -> Sampler:
@@ -120,6 +124,10 @@ class Sampler:
             self._restore.push(restore.pop_all())
         self.passengers.append(subject)
         return rest
+
+    def hold(self, context: contextlib.AbstractContextManager[Held]) -> Held:
+        """Enters a context, which is left with this one."""
+        return self._restore.enter_context(context)
 
     def _enter(self, subject: Subject, restore: contextlib.ExitStack) -> None:
         middle = (self.frame_start + self.frame_end) // 2
@@ -270,6 +278,14 @@ class Sampler:
     def mark_in_steps(self) -> Steps[str]:
         """A hash of all that moves the vertices; "" where it cannot be told (see exact.py)."""
         return (yield from exact.take(self.body, self.passengers, AMOUNT_PATH))
+
+    @property
+    def frame_now(self) -> int:
+        return int(bpy.context.scene.frame_current)
+
+    def collide_factor(self) -> float:
+        """Whether it collides now: above 0."""
+        return self._factor(COLLIDE)
 
     def follow_factor(self) -> float:
         """What multiplies the follow weights now."""

@@ -1,4 +1,4 @@
-"""Setups: which objects of a scene are enriched, by which bake and with which settings.
+"""Setups: which objects of a scene are moved, by which method and bake and with which settings.
 
 They live on the Scene, so that linked characters work, as plain custom properties: a file keeps them when it is opened
 and saved without Sinew. `scene["sinew_setups"]` is a list of groups: schema, id, object (a pointer), bake, previous,
@@ -26,8 +26,9 @@ import bpy
 KEY = "sinew_setups"
 NOTE = "sinew_setup"  # on an object
 SCHEMA = 4
-FIRST_METHOD = "enrich"  # of setups that do not say
-# What a setup of an older schema means where it says nothing: its bakes were made so.
+# What a setup of an older schema means where it says nothing: it is of the one method that there was, with its defaults
+# of then, for its bakes were made so.
+_ONLY_METHOD = "enrich"
 _FORMER_DEFAULTS = {"bone_core": 0.0, "rigid_shells": False}
 SOFT, RIGID, AUTOMATIC = "SOFT", "RIGID", "AUTOMATIC"
 
@@ -49,11 +50,11 @@ class Setup:
     bake: str = ""  # id of the bake folder that is played
     previous: str = ""  # id of the complete bake that an unfinished one or a preview is played in place of
     previous_root: str = ""  # where it lies, if not beside the file
-    made_group: str = ""  # hash of the follow group's weights as a bake has made them
+    made_group: str = ""  # mark of a vertex group as a bake has made it
     settings: dict[str, Any] = field(default_factory=dict)
     fingerprint: dict[str, str] = field(default_factory=dict)  # of what the bake was made from: scene/fingerprint.py
     passengers: list[PassengerChoice] = field(default_factory=list)
-    method: str = FIRST_METHOD
+    method: str = ""  # its name; "": the one that is taken where nobody says
     chosen: bool = False  # of several of one object
     carried: dict[str, list[Any]] = field(default_factory=dict)  # only of a copy: use and mode by the passenger's name
 
@@ -70,9 +71,9 @@ def new_id() -> str:
     return secrets.token_hex(8)
 
 
-def id_for(file_name: str, object_name: str, method: str = FIRST_METHOD) -> str:
+def id_for(file_name: str, object_name: str, method: str) -> str:
     """An id that is the same when a bake of a file without a setup is tried again: it continues where it stopped."""
-    parts = [file_name, object_name, *([method] if method != FIRST_METHOD else [])]
+    parts = [file_name, object_name, *([method] if method != _ONLY_METHOD else [])]
     made = hashlib.blake2b("\0".join(parts).encode(), digest_size=8).hexdigest()
     taken = {setup.id for scene in bpy.data.scenes for setup in load(scene)}
     return new_id() if made in taken else made
@@ -257,8 +258,8 @@ def _read(raw: Any) -> Setup | None:
     try:
         if raw["schema"] not in (1, 2, 3, SCHEMA):
             return None
-        method = str(raw.get("method", FIRST_METHOD))
-        is_former = raw["schema"] < SCHEMA and method == FIRST_METHOD
+        method = str(raw.get("method") or _ONLY_METHOD)
+        is_former = raw["schema"] < SCHEMA and method == _ONLY_METHOD
         ob = raw.get("object")
         marks = _parsed(raw.get("fingerprint", "{}"))
         return Setup(

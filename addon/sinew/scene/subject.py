@@ -29,7 +29,7 @@ class Subject:
     def enter(self, frames: tuple[int, ...]) -> None:
         """`frames` are those on which node modifiers are tried whether they deform."""
         with contextlib.ExitStack() as restore:
-            restore.enter_context(_shown(self.ob))
+            restore.enter_context(shown(self.ob))
             self.place = stack.find_place(self.ob, frames)
             stack.check_counts_agree(self.ob, self.place, bpy.context.scene)
             self.warnings += stack.stack_warnings(self.ob, self.place)
@@ -58,15 +58,11 @@ class Subject:
             )
         self._counts = counts
         positions = compat.mesh_positions(mesh)
-        _check_finite(ob, positions, when)
-        evaluated = ob.evaluated_get(bpy.context.evaluated_depsgraph_get())
-        matrix = np.array(evaluated.matrix_world, dtype=np.float64)
-        if not np.isfinite(matrix).all():
-            raise SceneError(f'The transform of "{ob.name}" is not finite at {when}: check its keys and constraints.')
+        check_finite(ob, positions, when)
+        matrix = placement(ob, when)
         scales = np.linalg.svd(matrix[:3, :3], compute_uv=False)
         if scales[2] <= 1e-9 * scales[0] or scales[0] < 1e-30:
             raise SceneError(f'"{ob.name}" or a parent has zero scale at {when}: give it a scale.')
-        matrix[:3] *= bpy.context.scene.unit_settings.scale_length or 1.0
         return positions, matrix
 
     def undeformed_copy(self, shape_key: int = 0) -> contextlib.AbstractContextManager[Any]:
@@ -81,7 +77,7 @@ class Subject:
             yield evaluated_mesh(copy)
 
     def check_finite(self, positions: npt.NDArray[np.float32], when: str) -> None:
-        _check_finite(self.ob, positions, when)
+        check_finite(self.ob, positions, when)
 
 
 def evaluated_mesh(ob: Any) -> Any:
@@ -89,7 +85,17 @@ def evaluated_mesh(ob: Any) -> Any:
     return ob.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
 
 
-def _check_finite(ob: Any, positions: npt.NDArray[np.float32], when: str) -> None:
+def placement(ob: Any, when: str) -> Floats:
+    """The matrix (4, 4) from local space to world metres, on the current frame."""
+    evaluated = ob.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    matrix = np.array(evaluated.matrix_world, dtype=np.float64)
+    if not np.isfinite(matrix).all():
+        raise SceneError(f'The transform of "{ob.name}" is not finite at {when}: check its keys and constraints.')
+    matrix[:3] *= bpy.context.scene.unit_settings.scale_length or 1.0
+    return matrix
+
+
+def check_finite(ob: Any, positions: npt.NDArray[np.float32], when: str) -> None:
     bad = np.flatnonzero(~np.isfinite(positions).all(axis=1))
     if len(bad):
         raise SceneError(
@@ -99,7 +105,7 @@ def _check_finite(ob: Any, positions: npt.NDArray[np.float32], when: str) -> Non
 
 
 @contextlib.contextmanager
-def _shown(ob: Any) -> Iterator[None]:
+def shown(ob: Any) -> Iterator[None]:
     """Blender evaluates only what is visible: shows a hidden object meanwhile, also where that is keyed or driven."""
     hide_viewport, hidden = ob.hide_viewport, ob.hide_get()
     try:

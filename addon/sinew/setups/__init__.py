@@ -3,22 +3,10 @@
 from ..core import methods  # noqa: F401 (registers them)
 from .bake import Wanted, bake_object, bake_objects
 from .check import check_object, setups
+from .collisions import meets
 from .copies import adopt_copies, copy_settings
-from .enrich.body import (
-    Body,
-    after_group,
-    after_weights,
-    follow_group,
-    look_at,
-    look_in_steps,
-    make_after_group,
-    unpainted,
-    write_automatic,
-    write_spread,
-)
 from .enrich.reading import READING as _ENRICH
-from .enrich.trial import check_trial, trial_in_steps, try_object
-from .marks import frame_range, marks_of
+from .marks import changed, frame_range, is_of_result, marks_of, marks_of_result
 from .passengers import carried_by, carried_now, find_passengers, new_setup
 from .play import (
     Play,
@@ -32,17 +20,18 @@ from .play import (
     playing_modifiers,
     repeat_of,
 )
-from .reading import FOLLOW_GROUP, Reading, reading_of, register
+from .reading import Reading, reading_of, register
 from .remake import ObjectRemake, is_remake_enough, why_not_remake
 from .sampling import Sampling, method_for
 from .target import Target, bake_root
-from .together import independent, leave_all, sample_together
+from .together import independent, join_touching, leave_all, sample_together, share_worlds
+from .tracks.reading import READING as _TRACKS
+from .worlds import may_share
 
 register("enrich", _ENRICH)
+register("tracks", _TRACKS)
 
 __all__ = [
-    "FOLLOW_GROUP",
-    "Body",
     "ObjectRemake",
     "Play",
     "Reading",
@@ -50,31 +39,30 @@ __all__ = [
     "Target",
     "Wanted",
     "adopt_copies",
-    "after_group",
-    "after_weights",
     "bake_object",
     "bake_objects",
     "bake_root",
     "carried_by",
     "carried_now",
+    "changed",
     "check_object",
-    "check_trial",
     "clean_up",
     "clear",
     "copy_settings",
     "delete_bake",
     "find_passengers",
     "finish",
-    "follow_group",
     "independent",
+    "is_of_result",
     "is_remake_enough",
+    "join_touching",
     "forget_deleted",
     "frame_range",
     "leave_all",
-    "look_at",
-    "look_in_steps",
-    "make_after_group",
     "marks_of",
+    "marks_of_result",
+    "may_share",
+    "meets",
     "method_for",
     "new_setup",
     "objects_of",
@@ -82,13 +70,9 @@ __all__ = [
     "playing_modifiers",
     "reading_of",
     "sample_together",
+    "share_worlds",
     "register",
     "repeat_of",
     "setups",
-    "trial_in_steps",
-    "try_object",
-    "unpainted",
     "why_not_remake",
-    "write_automatic",
-    "write_spread",
 ]

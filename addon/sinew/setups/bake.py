@@ -10,9 +10,10 @@ from ..core.bake import run as baking
 from ..core.bake.job import Job
 from ..core.base.errors import Error
 from ..scene import file, setup
+from ..scene.steps import finished
 from .sampling import Sampling
 from .target import Target, sentences
-from .together import leave_all, sample_together
+from .together import join_touching, leave_all, sample_together, share_worlds
 
 _LOOK = 0.2  # seconds between two looks at the job
 
@@ -20,7 +21,7 @@ _LOOK = 0.2  # seconds between two looks at the job
 @dataclass(frozen=True)
 class Wanted:
     """What to bake: an object, values that go over the settings of its setup, a method ("": that of its setup), and a
-    world: those of one name are simulated together, as its bodies ("": alone)."""
+    world: those of one name are simulated together, as its bodies ("": it is simulated with those that it touches)."""
 
     name: str
     values: dict[str, Any] = field(default_factory=dict)
@@ -48,10 +49,11 @@ def bake_object(
 def bake_objects(
     wanted: Sequence[Wanted], target: Target, progress: baking.Progress | None = None, *, resample: bool = False
 ) -> list[baking.Outcome]:
-    """The same of a group that is computed together, by one job."""
+    """The same of a group that is computed together, by one job; with setups whose bodies touch these."""
     works = [
         Sampling(one.name, one.values, target, method=one.method, world=one.world, resample=resample) for one in wanted
     ]
+    works += finished(join_touching(works, target, resample=resample))
     try:
         job = _sampled(works, target, progress)
         try:
@@ -71,7 +73,7 @@ def bake_objects(
         with sentences():
             if work.play is not None:
                 work.play.attach(outcome)
-    return outcomes
+    return outcomes[: len(wanted)]
 
 
 def _sampled(works: Sequence[Sampling], target: Target, progress: baking.Progress | None) -> Job:
@@ -81,6 +83,7 @@ def _sampled(works: Sequence[Sampling], target: Target, progress: baking.Progres
     try:
         for work in works:
             entered.append(work.__enter__())
+        share_worlds(works)
         for work in works:
             for _ in work.prepare():
                 pass

@@ -3,22 +3,68 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..core.bake import folders
 from ..core.bake import run as baking
+from ..core.bake.contact import Collided
 from ..core.bake.method import find
+from ..core.bake.report import frame_of
+from ..core.bake.shot import Shot
 from ..core.bake.store import Store
+from ..core.bake.told_contact import new_crossings
 from ..core.base.errors import Error
+from ..core.base.settings import RESULT
 from ..scene import playback, setup, stack
 from ..scene.errors import SceneError
 from ..scene.objects import find_object
 from ..scene.steps import finished
+from .collisions import meets, pushes
 from .passengers import add_passengers, choices_of
 from .reading import reading_of, sampler_of
 from .sampling import all_samples, make_shot
 from .target import Target, bake_root
+from .worlds import worlds_in_steps
+
+_MOST_VERTICES = 4
+
+
+def _crossed(store: Store, shot: Shot, collided: Collided) -> str | None:
+    """That what plays runs through something that the animation does not run through: the first frame, and how many."""
+    frames: dict[float, list[int]] = {}
+    for index in range((shot.frame_start - shot.first_frame) * shot.settings.samples, shot.samples):
+        found = new_crossings(store, shot, collided, index)
+        if found:
+            own = [point for edge in found if edge[0] == 0 for point in edge[1:3]]
+            frames[frame_of(shot, index)] = list(dict.fromkeys(own))[:_MOST_VERTICES]
+    if not frames:
+        return None
+    first = next(iter(frames))
+    near = f" near vertices {', '.join(map(str, frames[first]))}" if frames[first] else ""
+    settings = shot.settings
+    blind = [settings.find(name).label for name in settings.changed() if settings.find(name).belongs == RESULT]
+    if blind:  # they act after contact
+        why = f"{' and '.join(blind)} do not see what is touched" if len(blind) > 1 else f"{blind[0]} does not see it"
+    elif settings.strict:
+        why = "bake again, or tell us"
+    else:
+        why = "it was let through there, as the report says; Strict lets nothing through"
+    count = f"{len(frames)} frames" if len(frames) > 1 else "1 frame"
+    return (
+        f'"{shot.owner_object}" runs through something in {count} in which the animation does not, first at frame '
+        f"{first:g}{near}: {why}."
+    )
+
+
+def _with_settings(names: Sequence[str]) -> list[tuple[Any, Any]]:
+    found = []
+    for name in names:
+        ob = find_object(name)
+        entry = setup.find_of(ob, setup.current_scene())
+        if entry is not None:
+            found.append((ob, find(entry.method).settings().replace(entry.settings)))
+    return found
 
 
 def setups() -> Iterator[setup.Setup]:
@@ -55,7 +101,12 @@ def _check_store(ob: Any, entry: setup.Setup, target: Target, store: Store) -> s
     if not manifest.is_by(method.build()):
         return f'"{ob.name}" was baked by another engine of Sinew: bake again.'
     settings = method.settings().replace(entry.settings)
+    company = finished(worlds_in_steps({ob.name: (method, settings)}, setup.current_scene()))[0]
+    if pushes(settings) and len(company) != 1 + len(manifest.company):
+        return f'"{ob.name}" touches other bodies than it was simulated with: bake again.'
     with sampler_of(ob, settings) as sampler:
+        if len(company) > 1:
+            sampler.meets = meets(_with_settings(company), setup.current_scene())
         rest = sampler.rest()
         read = finished(reading_of(method.name).read(sampler, rest, settings, False))
         carried = finished(add_passengers(sampler, choices_of(ob, setup.current_scene(), settings, entry.id)))
@@ -67,10 +118,14 @@ def _check_store(ob: Any, entry: setup.Setup, target: Target, store: Store) -> s
             return f'The frame range of "{ob.name}" is not the baked one: bake again.'
         # With those that it was simulated with then: what of them has changed is told where they are checked.
         if dataclasses.replace(shot, company=manifest.company).identity() != manifest.identity:
-            return f'The mesh, the follow weights or the settings of "{ob.name}" have changed: bake again.'
+            return f'The mesh, what is painted on it or the settings of "{ob.name}" have changed: bake again.'
         if folders.entries(shot) != manifest.passengers:
             return f'The attached meshes of "{ob.name}" have changed: bake again.'
         changed = baking.check_inputs(store, shot, all_samples(sampler, read.outer))
+        collided = getattr(shot.painted, "collided", None)
+        crossed = _crossed(store, shot, collided) if changed is None and collided is not None else None
+    if crossed is not None:
+        return crossed
     if changed is None:
         return None
     frame = shot.first_frame + changed[0] / settings.samples

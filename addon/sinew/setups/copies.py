@@ -10,7 +10,7 @@ from ..core.base.errors import BadInput
 from ..scene import playback, setup
 from ..scene.groups import copy_group
 from .passengers import choices_of, new_setup
-from .reading import FOLLOW_GROUP
+from .reading import reading_of
 
 
 def adopt_copies(scene: Any) -> int:
@@ -49,7 +49,7 @@ def copy_settings(source: Any, target: Any, scene: Any) -> list[str]:
     settings = find(entry.method).settings().replace(entry.settings)
     names = {name: value for name, value in settings.changed().items() if name.endswith("_group")}
     has_same_vertices = len(source.data.vertices) == len(target.data.vertices) and source.data != target.data
-    for group in {*names.values(), FOLLOW_GROUP} if has_same_vertices else ():
+    for group in {*names.values(), *reading_of(entry.method).groups} if has_same_vertices else ():
         copy_group(source, target, group)
     left_out = [name for name, group in names.items() if group not in target.vertex_groups]
     there = setup.find_of(target, scene, entry.method) or new_setup(target, scene, entry.method)

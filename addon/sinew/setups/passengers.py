@@ -19,7 +19,8 @@ def new_setup(ob: Any, scene: Any, method: str = "") -> setup.Setup:
     """A setup with its passengers found. That of a copy has the settings of its original."""
     chosen = find(method)
     brought = [one.settings for one in setup.copied(ob) if one.method == chosen.name]
-    entry = setup.Setup(ob.name, id=setup.new_id(), method=chosen.name, settings=brought[0] if brought else {})
+    settings = brought[0] if brought else dict(chosen.fresh)
+    entry = setup.Setup(ob.name, id=setup.new_id(), method=chosen.name, settings=settings)
     entry.passengers = choices_of(ob, scene, chosen.settings(), entry.id)
     return entry
 
@@ -60,7 +61,7 @@ def choices_of(ob: Any, scene: Any, settings: Any, setup_id: str = "") -> list[s
         for choice in (entry.passengers if entry else [])
         if choice.object.name in scene.objects and choice.object not in own
     ]
-    if not settings.passengers:
+    if not (settings.passengers and settings.finds_passengers):
         return listed
     known = [choice.object for choice in listed]
     found = passengers.find(ob, scene, own)

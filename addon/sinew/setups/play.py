@@ -13,10 +13,9 @@ from ..core.bake.manifest import Manifest
 from ..core.bake.run import Outcome
 from ..core.bake.shot import Shot
 from ..core.base.errors import BadInput
-from ..scene import fingerprint, playback, setup, stack
+from ..scene import playback, setup, stack
 from ..scene.file import BESIDE
-from ..scene.groups import remove_group, write_group
-from .reading import FOLLOW_GROUP
+from .reading import reading_of
 from .target import Target, bake_root
 
 
@@ -35,7 +34,7 @@ class Play:
     carried: Mapping[str, str]  # ids and names of those that are carried, in the order of the shot
     places: Sequence[int]  # of our modifier on the body and on those
     vertices: Sequence[int]  # of their meshes
-    makes_group: bool  # the follow group was made
+    makes: bool  # a vertex group was made
     fingerprint: dict[str, str] = field(default_factory=dict)
 
     def is_welcome(self) -> str:
@@ -78,8 +77,8 @@ class Play:
                 continue  # a passenger that was deleted or edited meanwhile
             repeat = repeat_of(report, self.samples)
             play(carried, folder / f"{name}.pc2", self.places[index], self.shot, self.samples, repeat)
-        if self.makes_group and FOLLOW_GROUP not in ob.vertex_groups:
-            write_group(ob, FOLLOW_GROUP, self.shot.follow)  # undo has taken it back
+        if self.makes:
+            reading_of(entry.method).make_again(ob, self.shot.painted)  # where undo has taken it back
         entry.bake, entry.previous, entry.fingerprint = bake_id, previous, self.fingerprint
         setup.save_of(ob, entry, scene)
 
@@ -126,7 +125,7 @@ def clear(ob: Any, scene: Any) -> None:
     playback.detach(ob)
     if entry is not None:
         detach_strangers(scene, {entry.bake, entry.previous} - {""}, [])
-        remove_made_group(ob, entry)
+        _unmake(ob, entry)
         entry.bake, entry.previous, entry.fingerprint = "", "", {}
         setup.save_of(ob, entry, scene)
 
@@ -143,11 +142,10 @@ def find_previous(ob: Any, entry: setup.Setup, target: Target) -> tuple[Path, Ma
     return target.root, None
 
 
-def remove_made_group(ob: Any, entry: setup.Setup) -> None:
-    """The follow group that a bake has made goes with it, unless the artist has painted it since."""
-    there = entry.made_group and FOLLOW_GROUP in ob.vertex_groups
-    if there and fingerprint.exact_weights(ob, FOLLOW_GROUP) == entry.made_group:
-        remove_group(ob, FOLLOW_GROUP)
+def _unmake(ob: Any, entry: setup.Setup) -> None:
+    """A vertex group that a bake has made goes with it, unless the artist has painted it since."""
+    if entry.made_group:
+        reading_of(entry.method).unmake(ob, entry.made_group)
     entry.made_group = ""
 
 

@@ -1,5 +1,5 @@
 """What a method reads from the scene beside the frames: weights, painted regions, what acts from outside. A method that
-registers nothing here reads nothing, and all of the body is free."""
+registers nothing here reads nothing."""
 
 from __future__ import annotations
 
@@ -7,69 +7,69 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-import numpy as np
-
-from ..core.bake.fields import no_fields
+from ..core.bake.method import Painted, Unpainted
 from ..core.bake.missing import parse_frames
+from ..scene.fingerprint import Painting
 from ..scene.sampler import Rest, Sampler
 from ..scene.steps import Steps
-
-FOLLOW_GROUP = "Sinew Follow"  # that a bake makes where the artist has none
 
 
 class Outer(Protocol):
     """Read on every frame that is sampled."""
 
     @property
-    def count(self) -> int:
-        """How many force fields act."""
+    def is_there(self) -> bool:
+        """Whether there is anything to read."""
 
-    def fields(self) -> Any:
-        """(count, WIDTH) their rows."""
-
-    def follow(self) -> Any | None:
-        """(t,) the weights now; None where they are not animated."""
+    def read(self) -> Mapping[str, Any]:
+        """The arrays of the current frame, as the method's layout names its inputs."""
 
 
 class Nothing:
-    """Acts from outside."""
+    is_there = False
 
-    count = 0
-
-    def fields(self) -> Any:
-        return no_fields()
-
-    def follow(self) -> Any | None:
-        return None
+    def read(self) -> Mapping[str, Any]:
+        return {}
 
 
 @dataclass(frozen=True)
 class Read:
-    follow: Any  # (t,) 1 follows exactly, 0 is free
+    painted: Painted = field(default_factory=Unpainted)
     outer: Outer = field(default_factory=Nothing)
-    values: Mapping[str, Any] = field(default_factory=dict)  # further ones of a shot
-    made_weights: str = ""  # hash of those of the follow group, where one was made
+    made: str = ""  # mark of a vertex group that was made; "": none was
 
 
-def _read_nothing(sampler: Sampler, rest: Rest, settings: Any, make_group: bool) -> Steps[Read]:
+def _read_nothing(sampler: Sampler, rest: Rest, settings: Any, make: bool) -> Steps[Read]:
     yield
-    return Read(np.zeros(len(rest.positions)))
+    return Read()
 
 
-def _nowhere(ob: Any, settings: Any) -> Steps[Any | None]:
+def _nothing_shown(ob: Any, settings: Any) -> Steps[Any]:
     yield
     return None
 
 
 @dataclass(frozen=True)
 class Reading:
-    """Each is given an object of the scene and the settings; `read` a sampler and the rest shape."""
+    """Each is given an object of the scene and the settings; `read` a sampler, the rest shape, the settings, and
+    whether it may make a vertex group for the artist to paint on."""
 
     read: Callable[[Sampler, Rest, Any, bool], Steps[Read]] = _read_nothing
     check: Callable[[Any, Any], None] = lambda ob, settings: None  # raises where something chosen is not there
-    makes_group: Callable[[Any, Any], bool] = lambda ob, settings: False
-    marks: Callable[[Any, Any], Mapping[str, Any]] = lambda ob, settings: {}  # for scene/fingerprint.take
-    after: Callable[[Any, Any], Steps[Any | None]] = _nowhere  # (t,) where a result is drawn back
+    # What of the scene results depend on now, for the method's own record; and settings with which all of it is read
+    # that they may depend on soon, while an artist moves sliders.
+    shown: Callable[[Any, Any], Steps[Any]] = _nothing_shown
+    whole: Callable[[Any], Any] = lambda settings: settings
+    # What is looked at to see that a bake is stale, by name; what is said of each, and which of it is of the results.
+    marks: Callable[[Any, Any], Mapping[str, Painting]] = lambda ob, settings: {}
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    of_result: tuple[str, ...] = ()
+    # The vertex group that reading makes: whether it would, made again as a record has it, and taken away (only if it
+    # is as it was made, by its mark; "": in any case).
+    makes: Callable[[Any, Any], bool] = lambda ob, settings: False
+    make_again: Callable[[Any, Any], None] = lambda ob, painted: None
+    unmake: Callable[[Any, str], None] = lambda ob, made: None
+    groups: tuple[str, ...] = ()  # vertex groups that count without a setting that names them
 
 
 _readings: dict[str, Reading] = {}

@@ -1,4 +1,4 @@
-"""A finished bake shown otherwise: only result settings have changed, so no frame is sampled and no flesh simulated."""
+"""A finished bake shown otherwise: only result settings have changed, so no frame is sampled and nothing simulated."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from ..core.bake import run as baking
 from ..core.bake.manifest import Manifest
 from ..core.bake.method import find
 from ..core.base.errors import BadInput
-from ..core.base.settings import CAGE, RESULT, SIMULATION
-from ..scene import fingerprint, playback, setup
+from ..core.base.settings import BODY, RESULT, SIMULATION
+from ..scene import playback, setup
 from ..scene.objects import find_object
 from ..scene.sampler import amounts_on
 from ..scene.steps import Steps
-from .marks import marks_of
+from .marks import changed, is_of_result, marks_of, marks_of_result
 from .play import objects_of
 from .reading import reading_of
 from .target import Target, sentences
@@ -31,10 +31,11 @@ def why_not_remake(ob: Any, scene: Any, target: Target) -> str:
     settings = find(entry.method).settings().replace(entry.settings)
     if manifest.owner != (target.file_name, entry.id):
         return "This needs a new bake: press Bake"
-    if {CAGE, SIMULATION} & {one.belongs for one in settings.differing(manifest.settings)}:
+    if {BODY, SIMULATION} & {one.belongs for one in settings.differing(manifest.settings)}:
         return "Other settings have changed too: press Bake"
     marks = marks_of(ob, scene, entry.method, settings)
-    found = fingerprint.changed({**entry.fingerprint, **{name: marks[name] for name in fingerprint.OF_RESULT}}, marks)
+    simulated = {name: mark for name, mark in entry.fingerprint.items() if not is_of_result(entry.method, name)}
+    found = changed(entry.method, simulated, marks)
     if not found and is_amount_changed(entry, marks) and _amounts(ob, manifest, settings) is None:
         found = ["Amount is driven, or frames are missing"]
     return f"{found[0]}: press Bake" if found else ""
@@ -63,15 +64,13 @@ def is_remake_enough(ob: Any, scene: Any, target: Target) -> bool:
     if manifest is None or not manifest.is_by(method.build()):
         return False
     settings = method.settings().replace(entry.settings)
-    changed = any(one.belongs == RESULT for one in settings.differing(manifest.settings))
-    group = _after_group(ob, entry.method, settings)
-    if changed or is_amount_changed(entry, {"amount": fingerprint.take_amount(ob)}):
+    marks, painted = marks_of_result(ob, entry.method, settings), reading_of(entry.method).marks(ob, settings)
+    if is_amount_changed(entry, marks) or any(one.belongs == RESULT for one in settings.differing(manifest.settings)):
         return True
-    return bool(group) and entry.fingerprint.get("after") != fingerprint.take_weights(ob, group)
-
-
-def _after_group(ob: Any, method: str, settings: Any) -> str:
-    return str(reading_of(method).marks(ob, settings).get("after", ""))
+    return any(
+        any(painted[name].groups) and entry.fingerprint.get(name) != marks[name]
+        for name in reading_of(entry.method).of_result
+    )
 
 
 class ObjectRemake:
@@ -88,7 +87,7 @@ class ObjectRemake:
         self.setup_id, self.bake, self.root = entry.id, entry.bake, target.root
         self.settings = find(entry.method).settings().replace(entry.settings)
         self._name, self._method = name, entry.method
-        self.after: Any | None = None
+        self.shown: Any = None  # what the method has read about the results
         self.amounts: list[float] | None = None
         self._marks: dict[str, str] = {}
 
@@ -96,17 +95,16 @@ class ObjectRemake:
         """At what the scene says about the results, in short steps."""
         yield
         ob = find_object(self._name)
-        weights = fingerprint.take_weights(ob, _after_group(ob, self._method, self.settings))
-        self._marks = {"after": weights, "amount": fingerprint.take_amount(ob)}
+        self._marks = marks_of_result(ob, self._method, self.settings)
         manifest = folders.read_manifest(self.root, self.bake)
         self.amounts = _amounts(ob, manifest, self.settings) if manifest is not None else None
         yield
-        self.after = yield from reading_of(self._method).after(ob, self.settings)
+        self.shown = yield from reading_of(self._method).shown(ob, self.settings)
 
     def run(self, progress: baking.Progress | None = None) -> baking.Outcome:
         """Needs no scene, so it may run in a thread."""
         return remake.remake(
-            self.root, self.bake, self.settings, self.after, amounts=self.amounts, progress=progress
+            self.root, self.bake, self.settings, self.shown, amounts=self.amounts, progress=progress
         )
 
     def is_welcome(self) -> str:

@@ -15,14 +15,14 @@ from ..core.bake.missing import bridge
 from ..core.bake.shot import Carried, Passenger, Sample, Shot
 from ..core.bake.stored import Stored, open_stored
 from ..scene import setup
-from ..scene.groups import remove_group
 from ..scene.objects import find_object, named
 from ..scene.sampler import Playhead, Rest, Sampler
 from ..scene.steps import Steps
+from .collisions import Meets
 from .marks import frame_range, marks_of
 from .passengers import add_passengers, choices_of
 from .play import Play, find_previous
-from .reading import FOLLOW_GROUP, Outer, Read, reading_of, sampler_of
+from .reading import Outer, Read, reading_of, sampler_of
 from .target import Target, bake_root, sentences
 
 
@@ -47,7 +47,8 @@ class Sampling:
         """`values` go over the settings of the object's setup, if it has one of that method ("": of any). Those of
         one `world` are simulated together. `resample`: the frames are played, also where an earlier bake holds them."""
         self.name, self.target, self.is_preview, self._resample = name, target, is_preview, resample
-        self._world = world
+        self.world = world
+        self._companions: tuple[str, ...] = ()
         self.clock = Clock()
         with sentences():
             scene, ob = setup.current_scene(), find_object(name)
@@ -55,12 +56,13 @@ class Sampling:
             self.method = _meant(existing, method)
             made_id = setup.id_for(target.file_name, name, self.method.name)
             self.setup_id = existing.id if existing and existing.id else made_id
-            self.settings = self.method.settings().replace(existing.settings if existing else {}).replace(values)
+            begun = existing.settings if existing else self.method.fresh
+            self.settings = self.method.settings().replace(begun).replace(values)
             self.previous = _last_complete(ob, existing, target) if existing else ""
             self._roots = [target.root, *([bake_root(ob, existing, target)] if existing else [])]
             self._reading = reading_of(self.method.name)
             self._reading.check(ob, self.settings)
-            self._makes_group = self._reading.makes_group(ob, self.settings)
+            self._makes = self._reading.makes(ob, self.settings)
             self._used = _preview_of(self.method, self.settings) if is_preview else self.settings
             self._sampler = sampler_of(ob, self._used)
         self._choices: list[setup.PassengerChoice] = []  # their objects are looked up anew, by id
@@ -90,7 +92,8 @@ class Sampling:
             shot = make_shot(self.method, sampler, rest, read, self._used, self.target, self.setup_id, passengers)
             repeats = sampler.repeats() if self._used.loop else (False, False)
             mark = yield from sampler.mark_in_steps()
-            self._shot = dataclasses.replace(shot, is_preview=self.is_preview, repeats=repeats, input_mark=mark)
+            shot = dataclasses.replace(shot, is_preview=self.is_preview, companions=self._companions)
+            self._shot = dataclasses.replace(shot, repeats=repeats, input_mark=mark)
             if not self._resample:
                 self._stored = yield from self._find_stored(self._shot, read.outer)
                 self._shot = dataclasses.replace(self._shot, is_from_stored=self._stored is not None)
@@ -106,7 +109,7 @@ class Sampling:
                 carried={choice.id: choice.object.name for choice, _ in carried},
                 places=[subject.place for subject in subjects],
                 vertices=[len(subject.ob.data.vertices) for subject in subjects],
-                makes_group=self._makes_group and rest.base_first,
+                makes=self._makes and rest.base_first,
             )
 
     def _find_stored(self, shot: Shot, outer: Outer) -> Steps[Stored | None]:
@@ -133,7 +136,15 @@ class Sampling:
 
     @property
     def plan(self) -> Plan:
-        return Plan(self.shot, self.previous, self.clock, self._world)
+        return Plan(self.shot, self.previous, self.clock, self.world)
+
+    @property
+    def ob(self) -> Any:
+        return self._sampler.ob
+
+    def join(self, met: Meets, companions: tuple[str, ...]) -> None:
+        """It is simulated with others, by their names, and meets what they meet."""
+        self._sampler.meets, self._companions = met, companions
 
     def use(self, playhead: Playhead) -> None:
         """Goes to frames by one that others go by, too."""
@@ -174,7 +185,7 @@ class Sampling:
         entry = found[0] if found and found[1] == ob else setup.find_of(ob, scene, self.method.name)
         entry = entry or setup.Setup(self.name, method=self.method.name, settings=self.settings.changed())
         entry.id, entry.passengers = self.setup_id, self._choices
-        entry.made_group = self._read.made_weights or entry.made_group
+        entry.made_group = self._read.made or entry.made_group
         setup.save_of(ob, entry, scene)
         self.play = dataclasses.replace(self._play, fingerprint=marks_of(ob, scene, self.method.name, self.settings))
         self._choices = []
@@ -182,8 +193,8 @@ class Sampling:
     def discard(self) -> None:
         """Takes back what was made in the scene, when nothing came of it."""
         ob = named(self.name)
-        if self._makes_group and ob is not None:
-            remove_group(ob, FOLLOW_GROUP)
+        if self._makes and ob is not None:
+            self._reading.unmake(ob, "")
 
 
 def method_for(name: str, method: str = "") -> Method:
@@ -206,10 +217,9 @@ def make_shot(
     setup_id: str,
     carried: list[Passenger],
 ) -> Shot:
-    shot = Shot(
+    return Shot(
         rest=rest.positions,
         triangles=rest.triangles,
-        follow=read.follow,
         settings=settings,
         method=method,
         samples=sampler.count,
@@ -222,12 +232,12 @@ def make_shot(
         owner_object=sampler.ob.name,
         owner_setup=setup_id,
         passengers=tuple(carried),
-        fields=read.outer.count,
+        painted=read.painted,
+        reads=read.outer.is_there,
         native=method.version(),
         build=method.build(),
         warnings=tuple(sampler.warnings),
     )
-    return dataclasses.replace(shot, **read.values)
 
 
 def all_samples(sampler: Sampler, outer: Outer) -> Iterator[Sample]:
@@ -239,7 +249,7 @@ def all_samples(sampler: Sampler, outer: Outer) -> Iterator[Sample]:
 def _samples(sampler: Sampler, outer: Outer, indices: Iterable[int] | None = None) -> Iterator[Sample]:
     for index, positions, matrix, amount, carried in sampler.frames(indices):
         passengers = tuple(Carried(*one) for one in carried)
-        yield Sample(index, positions, matrix, amount, passengers, outer.fields(), outer.follow())
+        yield Sample(index, positions, matrix, amount, passengers, outer.read())
 
 
 def _preview_of(method: Method, settings: Any) -> Any:

@@ -6,11 +6,18 @@ import atexit
 
 from ..scene import compat
 from . import background, job_operator, manual, preferences
-from .enrich import after, cage, follow_group, overlay, spread, trial
+from .edit import operators as edit_operators
+from .edit import overlay as edit_overlay
+from .edit import panel as edit_panel
+from .edit import rows as edit_rows
+from .edit import tool as edit_tool
+from .enrich import after, animate, cage, follow_group, overlay, spread, trial, view
 from .enrich import panel as flesh
 from .setup import (
     bake,
     cache,
+    collisions,
+    contacts,
     live,
     menu,
     operators,
@@ -23,11 +30,14 @@ from .setup import (
     sidebar,
     timeline,
 )
+from .tracks import panel as cloth
 
 # In this order, and unregistered in the opposite one.
 _PARTS = (
-    *(preferences, manual, properties, parts, operators, follow_group, live, after, bake, cage, trial, spread),
-    *(overlay, presets, panel, flesh, passengers, cache, sidebar, menu, timeline, saving, job_operator, background),
+    *(preferences, manual, view, contacts, edit_rows, properties, parts, operators, follow_group, animate, live),
+    *(after, bake, cage, trial, spread, overlay, presets, panel, flesh, cloth, collisions, passengers, cache),
+    *(sidebar, menu, timeline, edit_operators, edit_panel, edit_overlay, edit_tool),
+    *(saving, job_operator, background),
 )
 _is_registered = False
 

@@ -1,4 +1,5 @@
-"""Registers classes in their order, and takes them back in the opposite one."""
+"""What classes of Blender have in common: they are registered in their order, say why they cannot be used now, and tell
+what went wrong."""
 
 from __future__ import annotations
 
@@ -7,6 +8,8 @@ from typing import Any
 
 import bpy
 
+from ..core.base.errors import Error
+
 _utils: Any = bpy.utils  # the stubs say that its functions return nothing
 
 
@@ -14,3 +17,21 @@ def registering(classes: Sequence[type]) -> tuple[Callable[[], None], Callable[[
     """`register, unregister = registering(CLASSES)`"""
     register, unregister = _utils.register_classes_factory(classes)
     return register, unregister
+
+
+def asking(*questions: Callable[[Any, Any], bool]) -> Any:
+    """`poll = asking(has_setup, is_idle)`: each is asked of class and context, and sets the message of a no."""
+    return classmethod(lambda cls, context: all(question(cls, context) for question in questions))
+
+
+def telling(execute: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """An `execute` whose errors are reported."""
+
+    def told(self: Any, context: Any) -> Any:
+        try:
+            return execute(self, context)
+        except Error as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+
+    return told

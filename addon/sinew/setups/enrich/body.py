@@ -10,20 +10,23 @@ from typing import Any
 import numpy as np
 
 from ...core.base.errors import BadInput
-from ...core.base.task import Task
 from ...core.cage.welds import Labels, make_labels
+from ...core.methods.enrich.painted import Masks
 from ...core.methods.enrich.settings import Settings
 from ...core.paint.follow import Segment, automatic_follow
 from ...core.paint.parts import hard_shells, make_parts
 from ...core.paint.regions import GROUPS, Regions, make_core
+from ...core.paint.sharpen import sharpened
 from ...scene import fingerprint
 from ...scene.groups import painted_points, rounded, why_no_group, write_group
 from ...scene.objects import find_object, sharers
 from ...scene.sampler import Rest, Sampler, rest_now, safe_now
 from ...scene.steps import Steps, finished
-from ..reading import FOLLOW_GROUP, sampler_of
+from ..background import in_thread
+from ..reading import sampler_of
 from ..target import sentences
 
+FOLLOW_GROUP = "Sinew Follow"  # that a bake makes where the artist has none
 SPREAD_GROUP = "Sinew Spread"
 AFTER_GROUP = "Sinew After"
 _POSES = 5  # that tell what the animation moves as a whole
@@ -140,7 +143,7 @@ def follow_in_steps(
     ob, made = sampler.ob, ""
     group = follow_group(ob, settings)
     if not group:
-        follow = yield from _in_thread(lambda _: _automatic(rest))
+        follow = yield from in_thread(lambda _: _automatic(rest))
         if make_group and rest.base_first and write_group(ob, FOLLOW_GROUP, follow):
             group, made = FOLLOW_GROUP, fingerprint.of_weights(follow[: len(ob.data.vertices)])
         elif make_group and sharers(ob):
@@ -156,7 +159,7 @@ def follow_in_steps(
         # Read back from the evaluated mesh, also what was just written: the next bake starts from the same bits.
         painted = yield from sampler.group_in_steps(group, unpainted(settings))
         inside = spread_from_inside(rest, settings)
-        follow = yield from _in_thread(lambda monitor: _spread(rest, painted, settings, inside, monitor))
+        follow = yield from in_thread(lambda monitor: _spread(rest, painted, settings, inside, monitor))
     return sharpened(follow), made
 
 
@@ -187,13 +190,21 @@ def after_group(settings: Settings) -> str:
     return settings.follow_after_group if settings.follow_after > 0.0 else ""
 
 
-def after_weights(ob: Any, settings: Settings) -> Steps[Any | None]:
-    """The weights (t,) of that group as they are now; None for everywhere."""
-    group = after_group(settings)
-    if not group:
-        return None
-    with sentences():
-        return sharpened((yield from rest_now(ob, group))[1])
+def region_group(settings: Settings) -> str:
+    """The vertex group that says where a finished bake is edited; "" for everywhere, or where it is not."""
+    return settings.edit_group if settings.edits else ""
+
+
+def masks_now(ob: Any, settings: Settings) -> Steps[Masks]:
+    """The weights of those groups as they are now."""
+    found = []
+    for group in (after_group(settings), region_group(settings)):
+        weights = None
+        if group:
+            with sentences():
+                weights = sharpened((yield from rest_now(ob, group))[1])
+        found.append(weights)
+    return Masks(*found)
 
 
 def painted_groups(settings: Settings) -> list[str]:
@@ -204,19 +215,21 @@ def painted_groups(settings: Settings) -> list[str]:
 
 
 def parts_in_steps(sampler: Sampler, rest: Rest, settings: Settings) -> Steps[dict[str, Any]]:
-    """What the painted groups beside the follow group say, as values of a shot."""
+    """What the painted groups beside the follow group say, as values of a FleshPaint."""
     values: dict[str, Any] = {}
-    if after_group(settings):
-        values["after"] = sharpened((yield from sampler.group_in_steps(after_group(settings))))
+    masks = []
+    for group in (after_group(settings), region_group(settings)):
+        masks.append(sharpened((yield from sampler.group_in_steps(group))) if group else None)
+    values["masks"] = Masks(*masks)
     painted = {}
     for region, setting in GROUPS.items():
         if getattr(settings, setting):
             painted[region] = yield from sampler.group_in_steps(getattr(settings, setting))
     if settings.average_group and settings.average_regions > 0:
         painted["average"] = yield from sampler.group_in_steps(settings.average_group)
-    if settings.bone_core > 0.0:
-        painted["bones"] = yield from _in_thread(lambda _: _core(rest, settings.bone_core))
-    if settings.cage_object:
+    if settings.bone_core > 0.0 and not settings.free_body:
+        painted["bones"] = yield from in_thread(lambda _: _core(rest, settings.bone_core))
+    if settings.cage_object and not settings.free_body:
         painted["inside"] = _inside(rest, settings)
     values["regions"] = Regions(**painted)
     values["safe"] = sampler.safe_at(settings.safe_frame, settings.safe_shape_key)
@@ -243,13 +256,13 @@ def _shells_in_steps(sampler: Sampler, rest: Rest) -> Steps[Any]:
         wanted.append(True)
         return ()
 
-    shells = yield from _in_thread(lambda _: found(none))
+    shells = yield from in_thread(lambda _: found(none))
     if wanted:
         poses = []
         for pose in sampler.some_poses(_POSES):
             poses.append(pose)
             yield
-        shells = yield from _in_thread(lambda _: found(lambda: poses))
+        shells = yield from in_thread(lambda _: found(lambda: poses))
     return shells
 
 
@@ -277,22 +290,3 @@ def _bone_labels(rest: Rest) -> Labels | None:
 
 def _segments(rest: Rest) -> list[Segment]:
     return [Segment(bone.name, bone.head, bone.tail, bone.parent, bone.is_leaf) for bone in rest.bones]
-
-
-def sharpened(follow: Any) -> Any:
-    """What a subdivision interpolates between ones must stay exactly one."""
-    from ...core.base.native import module  # takes a moment the first time
-
-    exact = module.WEIGHT_EXACT
-    return np.where(follow > exact, 1.0, np.where(follow < 1.0 - exact, 0.0, follow))
-
-
-def _in_thread(function: Callable[[Any], Any]) -> Steps[Any]:
-    """Steps that only wait, a hundredth of a second each, while a thread computes something."""
-    task = Task("Preparing", function)
-    try:
-        while not task.wait(0.01):
-            yield
-    finally:
-        task.cancel()
-    return task.result()

@@ -7,9 +7,8 @@ from typing import Any
 
 import bpy
 
-from ... import setups
-from ...core.base.errors import Error
-from ..classes import registering
+from ...setups.enrich.body import make_after_group
+from ..classes import asking, registering, telling
 from ..job_operator import JobOperator
 from ..setup import operators, properties, state
 from ..setup.remake import RemakeWork
@@ -44,19 +43,13 @@ class SINEW_OT_make_after_group(bpy.types.Operator):
     bl_description = "Make a vertex group, to paint where the bake is drawn back: 1 takes the animation, 0 the bake"
     bl_options = {"REGISTER", "UNDO"}
 
-    @classmethod
-    def poll(cls, context: Any) -> bool:
-        return operators.can_look(cls, context)
+    poll = asking(operators.can_look)
 
+    @telling
     def execute(self: Any, context: Any) -> Any:
         properties.refresh()
         item: Any = operators.active_item(context)
-        try:
-            name = setups.make_after_group(context.object.name)
-        except Error as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
-        item.follow_after_group = name
+        item.follow_after_group = make_after_group(context.object.name)
         return {"FINISHED"}
 
 

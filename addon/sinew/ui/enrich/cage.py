@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import bpy
 
-from ... import setups
-from ...core.bake.manifest import Manifest
-from ...core.base.errors import Error
-from ...core.base.settings import CAGE as OF_CAGE
+from ...core.base.settings import BODY
 from ...core.cage.view import CageView, make_view
 from ...core.cage.welds import look_at_rest
 from ...core.methods.enrich.report import UNSEPARATED
 from ...scene import fingerprint, setup
+from ...setups.enrich.body import Body
 from .. import handlers
-from ..classes import registering
-from ..setup import operators, properties, state, view
-from ..setup.look import LookOperator, LookWork
+from ..classes import asking, registering
+from ..setup import operators, properties, state
 from ..work import Work
-from . import cage_object
+from . import cage_object, view
+from .look import LookOperator, LookWork
 
 CAGE = "CAGE"  # a state beside those of state.py: there is a cage and no bake
 _KEPT = 1.0  # seconds for which a mesh is not looked at again
@@ -45,12 +42,12 @@ _shapes: dict[str, tuple[float, str]] = {}
 
 def find(item: Any) -> Built | None:
     """The cage that was built in this session."""
-    return _built.get(view.key_of(item))
+    return _built.get(properties.key_of(item))
 
 
 def shape_of(item: Any) -> str:
     """A fingerprint of the mesh, not taken more often than is cheap."""
-    key = view.key_of(item)
+    key = properties.key_of(item)
     now = time.monotonic()
     known = _shapes.get(key)
     if known is None or now > known[0]:
@@ -63,7 +60,7 @@ def shape_of(item: Any) -> str:
 def why_stale(item: Any, built: Built) -> str:
     """What has changed since the cage was built, or ""."""
     settings = properties.settings_of(item)
-    for name, value in settings.part(OF_CAGE).items():
+    for name, value in settings.part(BODY).items():
         if value != built.settings[name]:
             return f"{properties.label(name)} has changed"
     return "The mesh has changed" if shape_of(item) != built.shape else ""
@@ -94,18 +91,6 @@ def describe(built: Built) -> list[str]:
     ]
 
 
-def bake_of(item: Any) -> tuple[Path, Manifest] | None:
-    """The folder of all bakes and the manifest of the one that is played, which may still be under way."""
-    entry = setup.find_of(item.object, item.id_data)
-    if entry is None or not entry.bake:
-        return None
-    root = setups.bake_root(item.object, entry, state.target())
-    try:
-        return root, state.manifest_of(root, entry.bake)
-    except Error:
-        return None
-
-
 def forget() -> None:
     """Another file is open."""
     _built.clear()
@@ -123,10 +108,10 @@ class BuildWork(LookWork):
         self._settings = properties.settings_of(item)
         self._shape = fingerprint.take_shape(item.object, item.id_data)
 
-    def make(self, body: setups.Body, monitor: Any) -> Any:
+    def make(self, body: Body, monitor: Any) -> Any:
         return self.build(body, monitor)[0]
 
-    def build(self, body: setups.Body, monitor: Any) -> tuple[Built, Any]:
+    def build(self, body: Body, monitor: Any) -> tuple[Built, Any]:
         """The cage as it will be shown, and itself."""
         from ...core.cage.safe import make_cage  # it needs the native module
         from ...core.geometry.surface import areas_and_size
@@ -139,7 +124,7 @@ class BuildWork(LookWork):
         shown = make_view(cage.vertices, cage.tets, cage_weights(cage, areas, follow), body.rest.matrix)
         near = look_at_rest(cage, body.rest.positions, body.rest.triangles, settings, body.labels, monitor)
         note = " ".join(filter(None, (cage.note, near)))
-        return Built(shown, cage.min_dihedral, self._shape, settings.part(OF_CAGE), note), cage
+        return Built(shown, cage.min_dihedral, self._shape, settings.part(BODY), note), cage
 
     def show(self, shape: str) -> None:
         found = setup.find_by_id(self.setup_id)
@@ -162,9 +147,7 @@ class SINEW_OT_build_cage(LookOperator, bpy.types.Operator):
     )
     bl_options = {"REGISTER"}
 
-    @classmethod
-    def poll(cls, context: Any) -> bool:
-        return operators.can_look(cls, context)
+    poll = asking(operators.can_look)
 
     def prepare(self, context: Any) -> Work:
         properties.refresh()

@@ -6,13 +6,13 @@ from typing import Any
 
 import bpy
 
-from ... import setups
 from ...scene import setup
-from ..classes import registering
+from ...setups.enrich.body import Body, follow_group, write_automatic
+from ..classes import asking, registering
 from ..job_operator import JobOperator
 from ..setup import operators, properties
-from ..setup.look import LookWork
 from ..work import Work
+from .look import LookWork
 
 
 class GroupWork(LookWork):
@@ -22,11 +22,11 @@ class GroupWork(LookWork):
     title = "Make Vertex Group"
     stopped = "Finding the weights was stopped."
 
-    def make(self, body: setups.Body, monitor: Any) -> Any:
+    def make(self, body: Body, monitor: Any) -> Any:
         return body, body.automatic(monitor)
 
     def finish(self, outcome: Any) -> str:
-        written = setups.write_automatic(self.object_name, *outcome)
+        written = write_automatic(self.object_name, *outcome)
         found = setup.find_by_id(self.setup_id)
         item = properties.find(found[2], found[1]) if found is not None else None
         if item is not None:
@@ -43,9 +43,7 @@ class SINEW_OT_make_follow_group(JobOperator, bpy.types.Operator):
     )
     bl_options = {"REGISTER", "UNDO"}
 
-    @classmethod
-    def poll(cls, context: Any) -> bool:
-        return operators.can_look(cls, context)
+    poll = asking(operators.can_look)
 
     def prepare(self, context: Any) -> Work:
         properties.refresh()
@@ -66,12 +64,12 @@ class SINEW_OT_paint_follow_group(bpy.types.Operator):
         item = operators.active_item(context)
         ob = context.object
         return item is not None and operators.can_paint(
-            cls, ob, setups.follow_group(ob, properties.settings_of(item))
+            cls, ob, follow_group(ob, properties.settings_of(item))
         )
 
     def execute(self, context: Any) -> Any:
         item, ob = operators.active_item(context), context.object
-        painted = operators.paint(ob, setups.follow_group(ob, properties.settings_of(item)))
+        painted = operators.paint(ob, follow_group(ob, properties.settings_of(item)))
         return {"FINISHED"} if painted else {"CANCELLED"}
 
 

@@ -9,7 +9,7 @@ from ...core.bake.report import duration_text, frames_text
 from ...core.methods.enrich import estimate
 from ...scene import shape
 from ..background import results
-from ..setup import properties, view
+from ..setup import properties, state
 from . import cage
 
 _WHAT = "Estimating"
@@ -25,7 +25,7 @@ def growth_of(item: Any) -> estimate.Growth | None:
         seen = shape.undeformed(item.object)
         return lambda monitor: estimate.measure(*seen.build(), *filled, monitor)
 
-    found: estimate.Growth | None = results.get(_WHAT, view.key_of(item), (cage.shape_of(item), *filled), prepare)
+    found: estimate.Growth | None = results.get(_WHAT, properties.key_of(item), (cage.shape_of(item), *filled), prepare)
     return found
 
 
@@ -39,7 +39,7 @@ def tets_of(item: Any, growth: estimate.Growth) -> tuple[int, bool]:
     def prepare() -> Any:
         return lambda monitor: growth.count(settings.resolution, monitor)
 
-    counted = results.get("Counting", view.key_of(item), key, prepare)
+    counted = results.get("Counting", properties.key_of(item), key, prepare)
     return (growth.tets(settings.resolution), False) if counted is None else (counted, True)
 
 
@@ -47,7 +47,7 @@ def lines_of(item: Any) -> list[str]:
     """For the panel: "16,703 tets", "About 1 min 40 s for 144 frames"."""
     growth = growth_of(item)
     if growth is None:
-        return ["No estimate" if results.error(_WHAT, view.key_of(item)) else "Estimating...", ""]
+        return ["No estimate" if results.error(_WHAT, properties.key_of(item)) else "Estimating...", ""]
     settings, scene = properties.settings_of(item), item.id_data
     start, end = setups.frame_range(scene, settings)
     frames = max(1, end - start + 1)
@@ -61,7 +61,7 @@ def lines_of(item: Any) -> list[str]:
 
 def _speed_of(item: Any) -> estimate.Speed:
     """By the setup's own bake if it has one, else by the last one of any."""
-    baked = cage.bake_of(item)
+    baked = state.bake_of(item)
     is_real = baked is not None and baked[1].complete and not baked[1].is_preview
     measured = estimate.measured_speed(baked[1].report) if baked is not None and is_real else None
     if measured is not None:

@@ -13,13 +13,14 @@ import numpy.typing as npt
 from gpu_extras import batch as gpu_batch
 from mathutils import Matrix
 
+from ...core.bake.look import last_change, slot_of
 from ...core.base.errors import Error
 from ...core.cage.view import CageView, all_edges, weight_colors
-from ...core.methods.enrich.stored_cage import last_change, load_view, read_shape, slot_of
+from ...core.methods.enrich.stored_cage import load_view, read_shape
 from .. import handlers
 from ..background import results
-from ..setup import view
-from . import cage, trial, weights
+from ..setup import properties, state
+from . import cage, trial, view, weights
 
 _gpu: Any = gpu  # the stubs know less than Blender
 _batch_for_shader: Any = gpu_batch.batch_for_shader
@@ -53,7 +54,7 @@ _handle: Any = None
 def wire_of(item: Any, frame: float) -> Wire | None:
     """The cage of a setup on a frame, as its switches say; None where there is nothing to draw (yet)."""
     wanted = view.of(item)
-    baked = cage.bake_of(item)
+    baked = state.bake_of(item)
     if wanted.shape == view.REST or baked is None:
         return _tried_wire(item, wanted, frame) or _rest_wire(item, wanted)
     root, manifest = baked
@@ -65,13 +66,13 @@ def wire_of(item: Any, frame: float) -> Wire | None:
     changed = 0 if manifest.complete else last_change(root, manifest.id)
     unit = _unit(item)
     key = (manifest.id, name, index, changed, wanted.inside, unit)
-    known = _wires.get(view.key_of(item))
+    known = _wires.get(properties.key_of(item))
     if known is None or known.key != key:
         positions = read_shape(root, manifest, name, index)
         if positions is None:
             return None
         known = Wire(key, (positions / unit).astype(np.float32), _edges(shown, wanted.inside), shown.weights)
-        _wires[view.key_of(item)] = known
+        _wires[properties.key_of(item)] = known
     return known
 
 
@@ -82,11 +83,11 @@ def _tried_wire(item: Any, wanted: view.View, frame: float) -> Wire | None:
         return None
     unit = _unit(item)
     key = (id(fit), wanted.inside, unit)
-    known = _wires.get(view.key_of(item))
+    known = _wires.get(properties.key_of(item))
     if known is None or known.key != key:
         edges = _edges(built.view, wanted.inside)
         known = Wire(key, (fit.positions / unit).astype(np.float32), edges, built.view.weights)
-        _wires[view.key_of(item)] = known
+        _wires[properties.key_of(item)] = known
     return known
 
 
@@ -99,19 +100,19 @@ def _rest_wire(item: Any, wanted: view.View) -> Wire | None:
     unit = _unit(item)
     world = np.array(item.object.matrix_world, dtype=np.float64)
     key = (id(shown), world.tobytes(), wanted.inside, unit)
-    known = _wires.get(view.key_of(item))
+    known = _wires.get(properties.key_of(item))
     if known is None or known.key != key:
         now = world.copy()
         now[:3] *= unit
         moved = now @ np.linalg.inv(shown.matrix)
         positions = (shown.vertices @ moved[:3, :3].T + moved[:3, 3]) / unit
         known = Wire(key, positions.astype(np.float32), _edges(shown, wanted.inside), shown.weights)
-        _wires[view.key_of(item)] = known
+        _wires[properties.key_of(item)] = known
     return known
 
 
 def _cage_of_bake(item: Any) -> CageView | None:
-    baked = cage.bake_of(item)
+    baked = state.bake_of(item)
     if baked is None:
         return None
     root, manifest = baked
@@ -119,7 +120,7 @@ def _cage_of_bake(item: Any) -> CageView | None:
     def prepare() -> Any:
         return lambda monitor: load_view(root, manifest.id)
 
-    found: CageView | None = results.get("Reading the cage", view.key_of(item), manifest.id, prepare)
+    found: CageView | None = results.get("Reading the cage", properties.key_of(item), manifest.id, prepare)
     return found
 
 
@@ -165,7 +166,7 @@ def _draw_cage(context: Any, item: Any) -> None:
         return
     if wire is None:
         return
-    batch = _batches.get(("cage", view.key_of(item)))
+    batch = _batches.get(("cage", properties.key_of(item)))
     shader = _gpu.shader.from_builtin("SMOOTH_COLOR")
     if batch is None or batch.key != wire.key:
         batch = _Batch(wire.key)
@@ -178,7 +179,7 @@ def _draw_cage(context: Any, item: Any) -> None:
             )
             for alpha in (1.0, _BEHIND)
         )
-        _batches[("cage", view.key_of(item))] = batch
+        _batches[("cage", properties.key_of(item))] = batch
     _gpu.state.blend_set("ALPHA")
     _gpu.state.depth_test_set("NONE")
     batch.faint.draw(shader)
@@ -190,14 +191,14 @@ def _draw_weights(context: Any, item: Any) -> None:
     surface = weights.surface_of(item, context.evaluated_depsgraph_get())
     if surface is None:
         return
-    batch = _batches.get(("weights", view.key_of(item)))
+    batch = _batches.get(("weights", properties.key_of(item)))
     shader = _gpu.shader.from_builtin("SMOOTH_COLOR")
     if batch is None or batch.key != surface.key:
         batch = _Batch(surface.key)
         batch.lines = _batch_for_shader(
             shader, "TRIS", {"pos": surface.positions, "color": surface.colors}, indices=surface.triangles
         )
-        _batches[("weights", view.key_of(item))] = batch
+        _batches[("weights", properties.key_of(item))] = batch
     # The mesh shows through, so that its form can be seen; it also hides what lies behind it.
     _gpu.state.blend_set("ALPHA")
     _gpu.state.depth_test_set("LESS_EQUAL")

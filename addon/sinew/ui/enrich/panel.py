@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import bpy
 
-from ... import setups
 from ...core.paint.regions import GROUPS
 from ...scene.sampler import AMOUNT, FOLLOW
+from ...setups.enrich.body import follow_group
 from ..classes import registering
-from ..setup import methods, properties, view
+from ..setup import methods, properties, state
+from ..setup.operators import active_item
 from ..setup.parts import (
     OfSetup,
     draw_animatable,
@@ -22,7 +24,7 @@ from ..setup.parts import (
     draw_shape_key,
     draw_text,
 )
-from . import cage, forecast, trial, weights
+from . import cage, forecast, trial, view, weights
 
 
 class OfFlesh(OfSetup):
@@ -38,6 +40,8 @@ def draw_controls(column: Any, item: Any, ob: Any) -> None:
     if not swing.active:
         draw_notes(column, ["Given by the material"])
     draw_animatable(column, item, "amount", ob, AMOUNT, "sinew.animate_amount")
+    if item.collide and (item.amount != 1.0 or AMOUNT in ob):
+        draw_notes(column, ["Other than 1 it does not see what flesh touches"])
     column.prop(item, "keep_pose", slider=True)
     draw_setting(column, item, "resolution")
     draw_notes(column, forecast.lines_of(item))
@@ -53,7 +57,7 @@ class SINEW_PT_follow(OfFlesh, bpy.types.Panel):
         ob = context.object
         draw_group(layout, item, "follow_group", ob, "Vertex Group")
         if not item.follow_group:
-            used = setups.follow_group(ob, properties.settings_of(item))
+            used = follow_group(ob, properties.settings_of(item))
             draw_notes(layout, [f"Uses {used}" if used else "Automatic"])
         buttons = layout.row(align=True)
         buttons.operator("sinew.make_follow_group", text="Make Group", icon="GROUP_VERTEX")
@@ -93,6 +97,8 @@ class SINEW_PT_after(OfFlesh, bpy.types.Panel):
         buttons.operator("sinew.make_after_group", text="Make Group", icon="GROUP_VERTEX")
         buttons.operator("sinew.paint_after_group", icon="WPAINT_HLT")
         layout.operator("sinew.apply_after", icon="CHECKMARK")
+        if item.collide:
+            draw_notes(layout, ["Does not see what flesh touches"])
 
 
 class SINEW_PT_cage(OfFlesh, bpy.types.Panel):
@@ -105,7 +111,7 @@ class SINEW_PT_cage(OfFlesh, bpy.types.Panel):
         buttons.operator("sinew.build_cage", icon="MESH_ICOSPHERE")
         buttons.operator("sinew.trial_fit", icon="VIEWZOOM")
         built = cage.find(item)
-        has_bake = cage.bake_of(item) is not None
+        has_bake = state.bake_of(item) is not None
         inside = layout.row(align=True)
         inside.alert = bool(item.cage_object) and item.cage_object not in bpy.data.objects
         inside.prop_search(item, "cage_object", bpy.data, "objects", text="Cage Object")
@@ -136,8 +142,10 @@ class SINEW_PT_advanced(OfFlesh, bpy.types.Panel):
 
     def draw(self, context: Any) -> None:
         layout, item = self.columns(context)
-        for name in ("maximum_offset", "smoothing"):
-            draw_setting(layout, item, name)
+        draw_setting(layout, item, "maximum_offset")
+        if item.collide and item.maximum_offset > 0.0:
+            draw_notes(layout, ["Does not see what flesh touches"])
+        draw_setting(layout, item, "smoothing")
         layout.prop(item, "mesher")
         layout.prop(item, "interpolation")
         column = layout.column(heading="Cage")
@@ -180,6 +188,20 @@ class SINEW_PT_regions(OfFlesh, bpy.types.Panel):
         draw_group(chosen, item, "average_group", context.object, "Only in Group")
 
 
+class SINEW_PT_free_body(OfFlesh, bpy.types.Panel):
+    bl_label = "Free Body"
+    bl_parent_id = "SINEW_PT_follow"
+
+    def draw_header(self: Any, context: Any) -> None:
+        self.layout.prop(active_item(context), "free_body", text="")
+
+    def draw(self, context: Any) -> None:
+        layout, item = self.columns(context)
+        layout.active = item.free_body
+        layout.prop(item, "initial_velocity")
+        layout.prop(item, "initial_spin")
+
+
 class SINEW_PT_material(OfFlesh, bpy.types.Panel):
     bl_label = "Material"
     bl_parent_id = "SINEW_PT_advanced"
@@ -206,6 +228,7 @@ class SINEW_PT_solver(OfFlesh, bpy.types.Panel):
 CLASSES = (
     SINEW_PT_follow,
     SINEW_PT_regions,
+    SINEW_PT_free_body,
     SINEW_PT_after,
     SINEW_PT_cage,
     SINEW_PT_advanced,
@@ -215,8 +238,14 @@ CLASSES = (
 _register, _unregister = registering(CLASSES)
 
 
+def _look(values: Mapping[str, Any]) -> Sequence[str]:
+    """A material is told by itself, for it takes the place of the dials."""
+    return ("young", "density") if values["young"] > 0.0 else ("jiggle", "settle", "amount", "keep_pose")
+
+
 def register() -> None:
-    methods.register("enrich", methods.Shown(draw_controls, cage.state_of, {cage.CAGE: "MESH_ICOSPHERE"}))
+    icons, preview = {cage.CAGE: "MESH_ICOSPHERE"}, {"preview_resolution": "Resolution"}
+    methods.register("enrich", methods.Shown(draw_controls, cage.state_of, icons, preview, _look))
     _register()
 
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import bpy
 
-from ... import setups
+from ...setups.enrich.body import Body, follow_group, write_spread
 from ..classes import registering
 from ..job_operator import JobOperator
 from ..setup import operators, properties
-from ..setup.look import LookWork
 from ..work import Work
+from .look import LookWork
 
 
 class SpreadWork(LookWork):
@@ -23,13 +23,13 @@ class SpreadWork(LookWork):
 
     def __init__(self, item: Any) -> None:
         super().__init__(item, spread=True)
-        self._group = setups.follow_group(item.object, properties.settings_of(item))
+        self._group = follow_group(item.object, properties.settings_of(item))
 
-    def make(self, body: setups.Body, monitor: Any) -> Any:
+    def make(self, body: Body, monitor: Any) -> Any:
         return body.follow(monitor)
 
     def finish(self, outcome: Any) -> str:
-        written = setups.write_spread(self.object_name, outcome, self._group)
+        written = write_spread(self.object_name, outcome, self._group)
         return f'The vertex group "{written}" shows what a bake will follow'
 
 
@@ -47,7 +47,7 @@ class SINEW_OT_preview_spread(JobOperator, bpy.types.Operator):
         if not operators.can_look(cls, context):
             return False
         item = operators.active_item(context)
-        if item is None or not setups.follow_group(context.object, properties.settings_of(item)):
+        if item is None or not follow_group(context.object, properties.settings_of(item)):
             cls.poll_message_set("There is no follow group yet: make one, or paint a few vertices into a new one")
             return False
         return True

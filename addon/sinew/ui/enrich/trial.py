@@ -6,23 +6,24 @@ from typing import Any
 
 import bpy
 
-from ... import setups
 from ...core.geometry.poses import CANDIDATES
 from ...core.methods.enrich import trial
 from ...core.methods.enrich.trial import FrameFit, Trial
 from ...scene.steps import Steps
+from ...setups.enrich.trial import trial_in_steps
 from .. import handlers
-from ..setup import operators, properties, view
-from ..setup.look import LookOperator
+from ..classes import asking
+from ..setup import operators, properties
 from ..work import Work
-from . import cage
+from . import cage, view
+from .look import LookOperator
 
 _tried: dict[str, tuple[cage.Built, Trial]] = {}  # by the id of the setup
 
 
 def find(item: Any) -> Trial | None:
     """The trial of this session, unless mesh or settings have changed since."""
-    built, found = _tried.get(view.key_of(item), (None, None))
+    built, found = _tried.get(properties.key_of(item), (None, None))
     return found if built is not None and not cage.why_stale(item, built) else None
 
 
@@ -46,7 +47,7 @@ class TrialWork(cage.BuildWork):
     total = CANDIDATES
 
     def look(self, values: dict[str, Any]) -> Steps[Any]:
-        return setups.trial_in_steps(self._name, values)
+        return trial_in_steps(self._name, values)
 
     def step(self) -> bool:
         self.sampled = min(self.sampled + 1, self.total)
@@ -89,9 +90,7 @@ class SINEW_OT_trial_fit(LookOperator, bpy.types.Operator):
     )
     bl_options = {"REGISTER"}
 
-    @classmethod
-    def poll(cls, context: Any) -> bool:
-        return operators.can_look(cls, context)
+    poll = asking(operators.can_look)
 
     def prepare(self, context: Any) -> Work:
         properties.refresh()

@@ -14,13 +14,13 @@ import numpy as np
 import numpy.typing as npt
 from mathutils import Matrix
 
-from ... import setups
 from ...core.cage.view import spread_values, weight_colors
 from ...scene import compat, fingerprint
+from ...setups.enrich.body import follow_group, look_at, unpainted
 from .. import job_operator
 from ..background import results
-from ..setup import properties, view
-from . import cage
+from ..setup import properties
+from . import cage, view
 
 _WHAT = "Finding the weights"
 _INTERVAL = 0.5  # seconds between two looks at mesh and group
@@ -48,35 +48,35 @@ def refresh(item: Any) -> None:
     if ob is None or ob.mode == "EDIT" or job_operator.running.sampling or compat.is_rendering():
         return  # later: nothing may be looked at now
     settings = properties.settings_of(item)
-    group, spread = setups.follow_group(ob, settings), (settings.spread, settings.resolution)
-    weights = fingerprint.take_weights(ob, group, setups.unpainted(settings))
+    group, spread = follow_group(ob, settings), (settings.spread, settings.resolution)
+    weights = fingerprint.take_weights(ob, group, unpainted(settings))
     key = (cage.shape_of(item), group, weights, spread if settings.spread else ())
 
     def prepare() -> Any:
-        body = setups.look_at(ob.name, properties.values_of(item))
+        body = look_at(ob.name, properties.values_of(item))
         return body.follow
 
-    results.get(_WHAT, view.key_of(item), key, prepare)
+    results.get(_WHAT, properties.key_of(item), key, prepare)
 
 
 def is_ready(item: Any) -> bool:
-    return results.last(_WHAT, view.key_of(item)) is not None
+    return results.last(_WHAT, properties.key_of(item)) is not None
 
 
 def error_of(item: Any) -> str:
     """Why there are no weights to show, as a sentence, or ""."""
-    return results.error(_WHAT, view.key_of(item))
+    return results.error(_WHAT, properties.key_of(item))
 
 
 def surface_of(item: Any, depsgraph: Any) -> Surface | None:
     """The mesh as it shows now, in the colours of its weights; None while they are computed."""
-    follow = results.last(_WHAT, view.key_of(item))
+    follow = results.last(_WHAT, properties.key_of(item))
     if follow is None or item.object.mode == "EDIT":
         return None
     evaluated = item.object.evaluated_get(depsgraph)
     mesh = evaluated.data
     positions = compat.mesh_positions(mesh)
-    known = _surfaces.get(view.key_of(item))
+    known = _surfaces.get(properties.key_of(item))
     topology = (id(follow), len(mesh.vertices), len(mesh.edges), len(mesh.loops))
     if known is None or known.key[0] != topology or not np.array_equal(known.positions, positions):
         version = known.key[1] + 1 if known is not None else 0
@@ -85,7 +85,7 @@ def surface_of(item: Any, depsgraph: Any) -> Surface | None:
         else:
             triangles, colors = _triangles(mesh), _colors(mesh, follow)
         known = Surface((topology, version), positions, triangles, colors, Matrix())
-        _surfaces[view.key_of(item)] = known
+        _surfaces[properties.key_of(item)] = known
     known.matrix = evaluated.matrix_world.copy()
     return known
 

@@ -16,18 +16,41 @@ from ...core.bake.shot import Sample
 from ...scene import file, setup, stack
 from ...scene.objects import why_not
 from .. import job_operator
-from ..classes import registering
+from ..classes import asking, registering
 from ..job_operator import JobOperator
 from ..work import Work
 from . import live, operators, properties, saving, state
 from .remake import RemakeWork
 
 
-class BakeWork(Work):
+class SampledWork(Work):
+    """A bake: what is sampled in the scene, a step after the other, goes to a job."""
+
+    stopped = "Stopped: the frames that are finished stay, bake again to continue."
+    _preparation: Iterator[None]
+
+    def step(self) -> bool:
+        if self.job is None:
+            if next(self._preparation, self) is self:
+                self._begin()
+            return True
+        if self.job.ended and self.job.error is not None:
+            raise self.job.error
+        return self._sample(self.job)
+
+    def _begin(self) -> None:
+        """The shots are known: frames can be computed as soon as they are sampled."""
+        raise NotImplementedError
+
+    def _sample(self, job: Any) -> bool:
+        """Hands the next sample over. False where there are no more."""
+        raise NotImplementedError
+
+
+class BakeWork(SampledWork):
     """The bake of one object and its passengers."""
 
     title = "Bake Sinew"
-    stopped = "Stopped: the frames that are finished stay, bake again to continue."
     job: Job | None = None
 
     def __init__(
@@ -40,7 +63,7 @@ class BakeWork(Work):
         with contextlib.ExitStack() as scene:
             scene.enter_context(self._sampling)
             self._scene = scene.pop_all()  # it is left when all frames are sampled, or the work is abandoned
-        self._preparation: Iterator[None] = self._sampling.prepare()
+        self._preparation = self._sampling.prepare()
         self._samples: Iterator[Sample] = self._sampling.samples()
         self._shown = 0  # samples whose arrival was shown
 
@@ -52,25 +75,18 @@ class BakeWork(Work):
         shot = self._sampling.shot
         return state.frames_of(done, shot, shot.settings.samples)
 
-    def step(self) -> bool:
-        if self.job is None:
-            if next(self._preparation, self) is self:
-                self._begin()
-            return True
-        if self.job.ended and self.job.error is not None:
-            raise self.job.error
+    def _sample(self, job: Job) -> bool:
         taken = next(self._samples, None)
         if taken is not None:
-            self.job.put(taken)
+            job.put(taken)
             self.sampled += 1
             return True
         self._scene.close()
         self._play = self._sampling.play
-        self.job.end_of_samples()
+        job.end_of_samples()
         return False
 
     def _begin(self) -> None:
-        """The shot is known: frames can be computed as soon as they are sampled."""
         self.total = self._sampling.shot.samples
         self.job = Job([self._sampling.plan], self._where.root, file.temporary_folder())
 
@@ -149,9 +165,7 @@ class SINEW_OT_bake(JobOperator, bpy.types.Operator):
     bl_description = "Simulate the frame range and play the result. An interrupted bake is continued"
     bl_options = {"REGISTER", "UNDO"}
 
-    @classmethod
-    def poll(cls, context: Any) -> bool:
-        return _can_bake(cls, context)
+    poll = asking(_can_bake)
 
     @classmethod
     def description(cls, context: Any, values: Any) -> str:
@@ -163,6 +177,10 @@ class SINEW_OT_bake(JobOperator, bpy.types.Operator):
         live.end()
         if not self.resample and setups.is_remake_enough(context.object, context.scene, state.target()):
             return RemakeWork(context.object.name, state.target())
+        if setups.may_share(context.object.name, context.scene):
+            from .bake_together import TogetherWork  # it shows what arrives as this module does
+
+            return TogetherWork([context.object.name], state.target(), resample=self.resample)
         return BakeWork(context.object.name, state.target(), resample=self.resample)
 
 
@@ -170,14 +188,12 @@ class SINEW_OT_preview(JobOperator, bpy.types.Operator):
     bl_idname = "sinew.preview"
     bl_label = "Preview"
     bl_description = (
-        "Simulate a coarse cage over a few frames, for a quick look: the timeline's preview range, or from the current "
+        "Simulate a few frames coarsely, for a quick look: the timeline's preview range, or from the current "
         "frame on. The last bake stays and comes back with Delete Preview"
     )
     bl_options = {"REGISTER", "UNDO"}
 
-    @classmethod
-    def poll(cls, context: Any) -> bool:
-        return _can_bake(cls, context)
+    poll = asking(_can_bake)
 
     def prepare(self, context: Any) -> Work:
         live.end()

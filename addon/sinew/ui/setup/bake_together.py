@@ -1,4 +1,5 @@
-"""The bake of several setups: the timeline is played once for all of them, then one is simulated after the other."""
+"""The bake of several setups: the timeline is played once for all of them, then one is simulated after the other, those
+whose bodies touch together."""
 
 from __future__ import annotations
 
@@ -17,33 +18,34 @@ from .. import job_operator
 from ..job_operator import JobOperator
 from ..work import Work
 from . import live, properties, state
-from .bake import brought_home, show_arrived
+from .bake import SampledWork, brought_home, show_arrived
 
 names: list[str] = []  # of the objects that are baked next
 
 
-class TogetherWork(Work):
+class TogetherWork(SampledWork):
     """What is wrong with one setup is told at the end, and does not stop the others."""
 
     title = "Bake All Sinew"
-    stopped = "Stopped: the frames that are finished stay, bake again to continue."
     job: RowJob | None = None
 
-    def __init__(self, names: list[str], where: setups.Target) -> None:
-        self._where = where
+    def __init__(self, names: list[str], where: setups.Target, *, resample: bool = False) -> None:
+        self._where, self._resample = where, resample
         self._errors: list[Error] = []
         self._entered: list[setups.Sampling] = []
         for name in names:
             try:
-                self._entered.append(setups.Sampling(name, {}, where).__enter__())
+                self._entered.append(setups.Sampling(name, {}, where, resample=resample).__enter__())
             except Error as error:
                 self._errors.append(error)
         self._members: list[setups.Sampling] = list(self._entered)  # those that are baked, as the job numbers them
         self._check_left()
         super().__init__(names[0], self._members[0].setup_id)
-        self._preparation: Iterator[None] = self._prepare()
+        if len(names) == 1:
+            self.title = "Bake Sinew"
+        self._preparation = self._prepare()
         self._samples: Iterator[tuple[int, Sample | Error]] = iter(())
-        self._shown = [0 for _ in names]  # samples of each whose arrival was shown
+        self._shown: list[int] = []  # samples of each whose arrival was shown
         self._attached: set[int] = set()
 
     @property
@@ -58,28 +60,27 @@ class TogetherWork(Work):
                 return state.frames_of(self.job.done_of(number, samples), shot, shot.settings.samples)
         return 0
 
-    def step(self) -> bool:
-        if self.job is None:
-            if next(self._preparation, self) is self:
-                self._begin()
-            return True
-        if self.job.ended and self.job.error is not None:
-            raise self.job.error
+    def _sample(self, job: RowJob) -> bool:
         number, taken = next(self._samples, (0, None))
         if taken is None:
-            results = self.job.results
+            results = job.results
             self._leave([one for i, one in enumerate(self._members) if not isinstance(results[i], Error)])
-            self.job.end_of_samples()
+            job.end_of_samples()
             return False
         if isinstance(taken, Error):
-            self.job.drop(number, taken)
+            job.drop(number, taken)
             self._members[number].discard()
         else:
-            self.job.put(taken, number)
+            job.put(taken, number)
             self.sampled += 1
         return True
 
     def _prepare(self) -> Iterator[None]:
+        further = yield from setups.join_touching(self._members, self._where, resample=self._resample)
+        for member in further:
+            self._entered.append(member.__enter__())
+            self._members.append(member)
+        setups.share_worlds(self._members)
         for member in list(self._members):
             try:
                 yield from member.prepare()
@@ -91,6 +92,7 @@ class TogetherWork(Work):
 
     def _begin(self) -> None:
         self.total = sum(member.shot.samples for member in self._members)
+        self._shown = [0 for _ in self._members]
         self._samples = setups.sample_together(self._members)
         self.job = RowJob([member.plan for member in self._members], self._where.root, file.temporary_folder())
 
@@ -146,7 +148,9 @@ class TogetherWork(Work):
         self.arrive()
         results = self.job.results if self.job is not None else []
         errors = [*self._errors, *(one for one in results if isinstance(one, Error))]
-        text = f"Baked {len(outcomes)} objects"
+        text = f"Baked {len(outcomes)} objects" if len(outcomes) != 1 else "Baked 1 object"
+        if outcomes and all(outcome.unchanged for outcome in outcomes) and not errors:
+            text = "Nothing has changed since the last bake"
         if brought_home(self._where):
             text += ": save the file once more, so that it knows where their bakes lie"
         if errors:

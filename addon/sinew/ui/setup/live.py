@@ -1,4 +1,4 @@
-"""The current frame of a finished bake as the sliders of After the Bake want it, while they move and until Apply.
+"""The current frame of a finished bake as the settings of its results want it, while they change and until Apply.
 
 The frame is computed from the bake folder and written into a small file of its own, which the modifiers play meanwhile;
 the bake is not touched. Nothing of it may stay in a file or a render: before saving, rendering and after an undo the
@@ -22,14 +22,14 @@ from ...core.bake.store import Store
 from ...core.base.errors import Error
 from ...core.base.settings import RESULT
 from ...core.base.task import Task
-from ...scene import compat, file, fingerprint, playback, setup
+from ...scene import compat, file, playback, setup
 from ...scene.steps import finished
 from .. import handlers, job_operator
 from . import properties, state
 
 _NAME = "sinew-live"  # of the temporary folder
 _TICK = 0.04  # seconds between two looks at the sliders
-_LOOK = 0.5  # seconds between two looks at the weights of the group
+_LOOK = 0.5  # seconds between two looks at what it depends on in the scene
 _PATIENCE = 30.0  # seconds without a change after which nobody looks any more
 
 
@@ -39,12 +39,12 @@ class _Live:
 
     setup_id: str
     bake: str
-    weights: str  # hash of those of the group
+    marks: dict[str, str]  # of what it depends on in the scene
     reading: Task  # opens the bake, which takes a moment
     results: Results | None = None
     shown: tuple[Any, ...] = ()  # what was shown last: sample and settings
     changed: float = field(default_factory=time.monotonic)  # when it was shown last
-    looked: float = field(default_factory=time.monotonic)  # at the weights
+    looked: float = field(default_factory=time.monotonic)  # at the scene
 
 
 class _Session:
@@ -69,23 +69,36 @@ def touch(item: Any) -> None:
         bpy.app.timers.register(_tick, first_interval=0.0)
 
 
+def opened(item: Any) -> Results | None:
+    """The results of a finished bake, opened now if they are not yet; None where it cannot be shown otherwise."""
+    touch(item)
+    live = session.live
+    if live is None:
+        return None
+    live.reading.wait()
+    show()
+    return live.results if session.live is live else None
+
+
 def _repaint(live: _Live) -> None:
-    """Looks whether the group or its weights have changed, and reads them again."""
+    """Looks whether what it depends on in the scene has changed, and reads it again."""
     found = setup.find_by_id(live.setup_id)
-    if found is not None and live.reading.ended and _weights(found[1], found[0]) != live.weights:
+    if found is not None and live.reading.ended and _marks(found[1], found[0]) != live.marks:
         if live.results is not None:
             live.results.store.close()
         session.live = _begin(found[1], found[0])
 
 
-def _weights(ob: Any, entry: setup.Setup) -> str:
-    return fingerprint.take_weights(ob, getattr(properties.settings_from(entry), "follow_after_group", ""))
+def _marks(ob: Any, entry: setup.Setup) -> dict[str, str]:
+    settings = setups.reading_of(entry.method).whole(properties.settings_from(entry))
+    return setups.marks_of_result(ob, entry.method, settings)
 
 
 def _begin(ob: Any, entry: setup.Setup) -> _Live | None:
     settings = properties.settings_from(entry)
     try:
-        after = finished(setups.reading_of(entry.method).after(ob, _drawn_back(settings)))
+        reading = setups.reading_of(entry.method)
+        shown = finished(reading.shown(ob, reading.whole(settings)))
     except Error as error:
         session.error = str(error)
         return None
@@ -93,15 +106,10 @@ def _begin(ob: Any, entry: setup.Setup) -> _Live | None:
 
     def read(_: Any) -> Results:
         store = Store.open(root, entry.bake)
-        return remake.results_of(store, remake.stored_shot(store, settings, after))
+        return remake.results_of(store, remake.stored_shot(store, settings, shown))
 
     session.error = ""
-    return _Live(entry.id, entry.bake, _weights(ob, entry), Task("Reading the bake", read))
-
-
-def _drawn_back(settings: Any) -> Any:
-    """So that the weights of its group are read, whether it is on now or will be."""
-    return settings.replace({"follow_after": 1.0}) if "follow_after" in settings.all() else settings
+    return _Live(entry.id, entry.bake, _marks(ob, entry), Task("Reading the bake", read))
 
 
 def show() -> bool:
@@ -122,14 +130,7 @@ def show() -> bool:
             return True
     entry, ob, scene = found
     results = live.results
-    manifest = results.store.manifest
-    samples = manifest.samples_per_frame
-    now = scene.frame_current + scene.frame_subframe
-    index = round((now - manifest.first_frame) * samples)
-    repeat = setups.repeat_of(manifest.report, samples)
-    if repeat is not None:
-        index %= repeat.period * samples
-    index = min(max(index, 0), manifest.samples - 1)
+    index = index_now(scene)
     wanted = properties.settings_from(entry)
     settings = results.shot.settings.replace(wanted.part(RESULT))
     if live.shown == (index, settings):
@@ -138,6 +139,26 @@ def show() -> bool:
     _play(ob, scene, entry, results, index)
     live.shown, live.changed = (index, settings), time.monotonic()
     return True
+
+
+def show_again() -> None:
+    """The same frame with the same settings, which mean something else now."""
+    if session.live is not None:
+        session.live.shown = ()
+        show()
+
+
+def index_now(scene: Any) -> int:
+    """The sample of the bake that is shown otherwise, on the current frame."""
+    assert session.live is not None and session.live.results is not None
+    manifest = session.live.results.store.manifest
+    samples = manifest.samples_per_frame
+    now = scene.frame_current + scene.frame_subframe
+    index = round((now - manifest.first_frame) * samples)
+    repeat = setups.repeat_of(manifest.report, samples)
+    if repeat is not None:
+        index %= repeat.period * samples
+    return int(min(max(index, 0), manifest.samples - 1))
 
 
 def _play(ob: Any, scene: Any, entry: setup.Setup, results: Results, index: int) -> None:

@@ -6,6 +6,8 @@ from typing import Any
 
 import bpy
 
+from .panel import draw_other_methods
+
 
 class SINEW_MT_object(bpy.types.Menu):
     bl_label = "Sinew"
@@ -15,10 +17,12 @@ class SINEW_MT_object(bpy.types.Menu):
         layout = self.layout
         layout.operator_context = "INVOKE_DEFAULT"
         layout.operator("sinew.add", icon="ADD")
+        draw_other_methods(layout)
         layout.separator()
         layout.operator("sinew.bake", icon="PHYSICS")
         layout.operator("sinew.preview", icon="HIDE_OFF")
         layout.operator("sinew.bake_all")
+        layout.operator("sinew.edit_motion", icon="RESTRICT_SELECT_OFF")
         layout.operator("sinew.delete_bake", icon="TRASH")
         layout.separator()
         layout.operator("sinew.show", text="Show Input").result = False

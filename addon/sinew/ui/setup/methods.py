@@ -3,11 +3,12 @@ all of its settings."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ...core.bake import method as known_methods
+from ...core.bake.collisions import NAMES as COLLISION_SETTINGS
 from ...scene import setup
 from . import parts, properties, state
 
@@ -22,13 +23,14 @@ ICONS = {
 # What panels of every method draw.
 _ELSEWHERE = {
     *("frame_start", "frame_end", "loop", "preroll", "start", "samples", "missing_frames", "preview_frames"),
-    *("preview_resolution", "passengers"),
+    "passengers",
+    *COLLISION_SETTINGS,
 }
 
 
 def draw_all(layout: Any, item: Any, ob: Any) -> None:
     for name, one in properties.settings_of(item).all().items():
-        if name in _ELSEWHERE:
+        if name in _ELSEWHERE or name in of(item).preview:
             continue
         if one.is_optional:
             parts.draw_optional(layout, item, name)
@@ -43,6 +45,9 @@ class Shown:
     draw: Callable[[Any, Any, Any], None] = draw_all  # the first settings: a layout, a setup and its object
     state: Callable[[Any], state.State] = state.of  # of a setup that is not being baked
     icons: Mapping[str, str] = field(default_factory=dict)  # of kinds of state that only it has
+    # Its settings that stand beside the frames of a preview, with what they are called there.
+    preview: Mapping[str, str] = field(default_factory=dict)
+    look: Callable[[Mapping[str, Any]], Sequence[str]] = tuple  # which values of a preset its tooltip tells
 
 
 _shown: dict[str, Shown] = {}
@@ -58,7 +63,11 @@ def unregister(method: str) -> None:
 
 def of(item: Any) -> Shown:
     entry = setup.find_of(item.object, item.id_data)
-    return _shown.get(entry.method if entry is not None else "", Shown())
+    return by_name(entry.method if entry is not None else "")
+
+
+def by_name(method: str) -> Shown:
+    return _shown.get(method, Shown())
 
 
 def state_of(item: Any) -> state.State:

@@ -10,8 +10,9 @@ from ... import setups
 from ...core.bake.method import find, known
 from ...scene import passengers, setup, stack
 from ...scene.objects import why_not
-from ...scene.sampler import AMOUNT, FOLLOW
+from ...scene.sampler import AMOUNT
 from .. import job_operator
+from ..classes import asking
 from . import properties, saving
 
 _props: Any = bpy.props  # the stubs say that its functions return nothing
@@ -98,8 +99,12 @@ def paint(ob: Any, name: str) -> bool:
 class SINEW_OT_add(bpy.types.Operator):
     bl_idname = "sinew.add"
     bl_label = "Add Sinew"
-    bl_description = "Enrich this mesh: its animation stays, and soft parts move with weight"
+    bl_description = "Let this mesh move with weight: its animation stays"
     bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def description(cls, context: Any, values: Any) -> str:
+        return find(values.method).description if values.method else cls.bl_description
 
     @classmethod
     def poll(cls, context: Any) -> bool:
@@ -178,9 +183,7 @@ class SINEW_OT_choose(bpy.types.Operator):
     bl_description = "Show this setup of the object"
     bl_options = {"REGISTER", "UNDO"}
 
-    @classmethod
-    def poll(cls, context: Any) -> bool:
-        return has_idle_setup(cls, context)
+    poll = asking(has_idle_setup)
 
     def execute(self: Any, context: Any) -> Any:
         setup.choose(context.object, self.id, context.scene)
@@ -195,9 +198,7 @@ class SINEW_OT_remove(bpy.types.Operator):
     bl_description = "Remove the setup and the modifier that plays its bake: the animation is as it was"
     bl_options = {"REGISTER", "UNDO"}
 
-    @classmethod
-    def poll(cls, context: Any) -> bool:
-        return has_idle_setup(cls, context)
+    poll = asking(has_idle_setup)
 
     def execute(self, context: Any) -> Any:
         entry = setup.find_of(context.object, context.scene)
@@ -234,7 +235,7 @@ class SINEW_OT_show(bpy.types.Operator):
         return {"FINISHED"}
 
 
-def _may_get_properties(cls: Any, context: Any) -> bool:
+def may_get_properties(cls: Any, context: Any) -> bool:
     if not has_setup(cls, context):
         return False
     if context.object.library is not None:
@@ -251,37 +252,16 @@ class SINEW_OT_animate_amount(bpy.types.Operator):
     )
     bl_options = {"REGISTER", "UNDO"}
 
-    @classmethod
-    def poll(cls, context: Any) -> bool:
-        return _may_get_properties(cls, context)
+    poll = asking(may_get_properties)
 
     def execute(self, context: Any) -> Any:
         item: Any = active_item(context)
-        _key_factor(context, AMOUNT, item.amount, "How much of the motion is seen: 0 is the animation as it was")
+        key_factor(context, AMOUNT, item.amount, "How much of the motion is seen: 0 is the animation as it was")
         properties.write(item, "amount", 1.0)  # it has gone into the object's, which it multiplies
         return {"FINISHED"}
 
 
-class SINEW_OT_animate_follow(bpy.types.Operator):
-    bl_idname = "sinew.animate_follow"
-    bl_label = "Animate Follow"
-    bl_description = (
-        "Set a key on the current frame for a factor of the follow weights: at 0 all flesh is let go, at 1 it follows "
-        "as painted"
-    )
-    bl_options = {"REGISTER", "UNDO"}
-
-    @classmethod
-    def poll(cls, context: Any) -> bool:
-        return _may_get_properties(cls, context)
-
-    def execute(self, context: Any) -> Any:
-        _key_factor(context, FOLLOW, 1.0, "What multiplies the follow weights")
-        properties.write(active_item(context), "follow_animated", True)
-        return {"FINISHED"}
-
-
-def _key_factor(context: Any, name: str, value: float, description: str) -> None:
+def key_factor(context: Any, name: str, value: float, description: str) -> None:
     ob = context.object
     ob[name] = float(value)
     ob.id_properties_ui(name).update(min=0.0, max=2.0, soft_max=2.0, default=1.0, description=description)
@@ -290,7 +270,6 @@ def _key_factor(context: Any, name: str, value: float, description: str) -> None
 
 CLASSES = (
     SINEW_OT_animate_amount,
-    SINEW_OT_animate_follow,
     SINEW_OT_add,
     SINEW_OT_copy_settings,
     SINEW_OT_choose,
@@ -304,7 +283,7 @@ def register() -> None:
         "result": _props.BoolProperty(name="Result", description="Show the bake instead of its input", default=True)
     }
     SINEW_OT_add.__annotations__ = {
-        "method": _props.StringProperty(name="Method", description="Which method enriches it", default=""),
+        "method": _props.StringProperty(name="Method", description="Which method moves it", default=""),
         "name": _props.StringProperty(name="Name", description="Which mesh of a rig; empty for the largest"),
     }
     SINEW_OT_choose.__annotations__ = {

@@ -12,13 +12,19 @@ from ...scene import setup, stack
 from ...scene.objects import why_not
 from .. import job_operator
 from ..classes import registering
-from . import methods, offers, operators, presets, properties, state
+from . import methods, offers, operators, presets, state
 from .parts import OfSetup, Physics, Told, adopt_soon, draw_box, draw_optional, draw_progress, draw_text, refresh_soon
 
 
 def is_instance(ob: Any) -> bool:
     """Of a collection: it has no mesh, and the panel says what to do."""
     return ob is not None and ob.instance_type == "COLLECTION" and ob.instance_collection is not None
+
+
+def draw_other_methods(layout: Any) -> None:
+    """Buttons that add a setup of each method but the first, which is what Add Sinew adds."""
+    for method in known()[1:]:
+        layout.operator("sinew.add", text=f"Add {method.label}", icon="ADD").method = method.name
 
 
 class SINEW_PT_setup(Physics, bpy.types.Panel):
@@ -54,7 +60,7 @@ class SINEW_PT_setup(Physics, bpy.types.Panel):
         body = setups.carried_by(ob, context.scene)
         reason = why_not(ob)
         if body is not None:
-            draw_text(layout, f'Moves with the flesh of "{body.name}", in its bake', "LINKED", context.region.width)
+            draw_text(layout, f'Moves with "{body.name}", in its bake', "LINKED", context.region.width)
             layout.operator("sinew.select", text=body.name, icon="RESTRICT_SELECT_OFF").name = body.name
         elif reason:
             draw_text(layout, reason, "ERROR", context.region.width)
@@ -63,6 +69,8 @@ class SINEW_PT_setup(Physics, bpy.types.Panel):
             draw_text(layout, told, "INFO", context.region.width)
         if ob.type == "MESH":
             layout.operator("sinew.add", icon="ADD")
+            draw_other_methods(layout.row(align=True))
+            layout.operator("sinew.edit_motion", icon="RESTRICT_SELECT_OFF")
 
     def draw_header_preset(self: Any, context: Any) -> None:
         if setup.find_of(context.object, context.scene) is not None:
@@ -153,8 +161,8 @@ class SINEW_PT_preview(OfSetup, bpy.types.Panel):
     def draw(self, context: Any) -> None:
         layout, item = self.columns(context)
         layout.prop(item, "preview_frames", text="Frames")
-        if "preview_resolution" in properties.settings_of(item).all():
-            layout.prop(item, "preview_resolution", text="Resolution")
+        for name, text in methods.of(item).preview.items():
+            layout.prop(item, name, text=text)
 
 
 class SINEW_PT_report(OfSetup, bpy.types.Panel):

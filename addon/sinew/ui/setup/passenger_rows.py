@@ -14,7 +14,7 @@ _props: Any = bpy.props  # the stubs say that its functions return nothing
 
 _MODES = (
     (setup.AUTOMATIC, "Automatic", "Rigid if the animation moves it without deforming it, else soft"),
-    (setup.SOFT, "Soft", "Deforms with the flesh under it: clothes, hair cards, skin"),
+    (setup.SOFT, "Soft", "Deforms with the body under it: clothes, hair cards, skin"),
     (setup.RIGID, "Rigid", "Keeps its shape, each loose part by itself: eyes, teeth, buttons, armour"),
 )
 
@@ -63,7 +63,7 @@ def make_class() -> type:
         "object": _props.PointerProperty(type=bpy.types.Object, name="Object", description="The mesh that is carried"),
         "use": _props.BoolProperty(
             name="Carry",
-            description="Let this mesh move with the flesh of the body. Without, it keeps its own animation",
+            description="Let this mesh move with the body. Without, it keeps its own animation",
             options=set(),
             get=_use,
             set=lambda row, value: _change(row, use=value),

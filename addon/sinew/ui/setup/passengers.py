@@ -8,7 +8,7 @@ import bpy
 
 from ... import setups
 from ...scene import setup
-from ..classes import registering
+from ..classes import asking, registering
 from . import operators, properties
 from .parts import OfSetup
 
@@ -31,9 +31,7 @@ class SINEW_OT_find_passengers(bpy.types.Operator):
     bl_description = "List the meshes that hang on the same armature or are parented to this one"
     bl_options = {"REGISTER", "UNDO"}
 
-    @classmethod
-    def poll(cls, context: Any) -> bool:
-        return operators.has_idle_setup(cls, context)
+    poll = asking(operators.has_idle_setup)
 
     def execute(self: Any, context: Any) -> Any:
         added = setups.find_passengers(context.object, context.scene)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import bpy
 from bl_ui.utils import PresetPanel
 
-from ...core.base.errors import Error
+from ...core.base.errors import BadInput
 from ...core.methods import presets
 from ...scene import setup
 from .. import background
-from . import operators, properties
+from ..classes import telling
+from . import methods, operators, properties
 
 _props: Any = bpy.props  # the stubs say that its functions return nothing
 _NEW = "New Preset"
@@ -72,6 +74,13 @@ def _draw_preset(column: Any, preset: presets.Preset, now: dict[str, Any], *, ow
         row.operator("sinew.remove_preset", text="", icon="REMOVE").name = preset.name
 
 
+def _told(preset: presets.Preset) -> Iterator[str]:
+    """The values that speak for a preset."""
+    for key in methods.by_name(preset.method).look(preset.values):
+        value = preset.values[key]
+        yield f"{properties.label(key)} {f'{value:g}' if isinstance(value, float) else value}"
+
+
 class _OfSetup:
     @classmethod
     def poll(cls: Any, context: Any) -> bool:
@@ -91,16 +100,18 @@ class SINEW_OT_apply_preset(_OfSetup, bpy.types.Operator):
         preset = find(values.name, values.own)
         if preset is None:
             return "The preset is gone"
-        keys = ("young", "density") if preset.is_material else ("jiggle", "settle", "amount", "keep_pose")
-        numbers = ", ".join(f"{properties.label(key)} {preset.values[key]:g}" for key in keys)
-        return f"{preset.description}. {numbers}"
+        return f"{preset.description}. {', '.join(_told(preset))}"
 
+    @telling
     def execute(self: Any, context: Any) -> Any:
         preset = find(self.name, self.own)
         if preset is None:
-            self.report({"ERROR"}, f'The preset "{self.name}" is gone: choose another.')
-            return {"CANCELLED"}
+            raise BadInput(f'The preset "{self.name}" is gone: choose another.')
         item = operators.active_item(context)
+        entry = setup.find_of(item.object, item.id_data)
+        if entry is not None and preset.method != entry.method:
+            self.report({"ERROR"}, f"{preset.label} is a preset of {methods.label(preset.method)}: choose another.")
+            return {"CANCELLED"}
         for name, value in preset.values.items():
             properties.write(item, name, value)
         background.redraw()  # also of the panel below the open menu
@@ -113,14 +124,11 @@ class SINEW_OT_add_preset(_OfSetup, bpy.types.Operator):
     bl_description = "Keep the look of this setup under this name"
     bl_options = {"REGISTER", "INTERNAL"}
 
+    @telling
     def execute(self: Any, context: Any) -> Any:
         item: Any = operators.active_item(context)
         entry = setup.find_of(item.object, item.id_data) or setup.Setup("")
-        try:
-            saved = presets.save_own(folder(), self.name, properties.settings_of(item), entry.method)
-        except Error as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+        saved = presets.save_own(folder(), self.name, properties.settings_of(item), entry.method)
         context.window_manager.preset_name = _NEW
         self.report({"INFO"}, f'Preset "{saved.label}" is kept')
         return {"FINISHED"}
@@ -132,12 +140,9 @@ class SINEW_OT_remove_preset(_OfSetup, bpy.types.Operator):
     bl_description = "Delete this preset of yours. Setups that used it keep their values"
     bl_options = {"REGISTER", "INTERNAL"}
 
+    @telling
     def execute(self: Any, context: Any) -> Any:
-        try:
-            presets.remove_own(folder(), self.name)
-        except Error as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+        presets.remove_own(folder(), self.name)
         return {"FINISHED"}
 
 

@@ -20,11 +20,19 @@ from ...core.base.errors import BadInput
 from ...core.base.settings import RESULT, Setting
 from ...scene import attributes, compat, file, setup
 from .. import handlers, job_operator
-from . import passenger_rows, view
+from . import passenger_rows
 
 _props: Any = bpy.props  # the stubs say that its functions return nothing
 
+further: list[Callable[[], dict[str, Any]]] = []  # make properties of setups that only a method has
+on_refresh: list[Callable[[Any], None]] = []  # called with a setup whose lists are to be brought up to date
 on_result_change: list[Callable[[Any], None]] = []  # called with a setup whose setting needs no new simulation
+
+
+def key_of(item: Any) -> str:
+    """The id of a setup, which outlives renaming and undo; pointers do not."""
+    entry = setup.find_of(item.object, item.id_data)
+    return entry.id if entry is not None else ""
 
 
 def values_of(item: Any) -> dict[str, Any]:
@@ -41,7 +49,7 @@ def settings_of(item: Any) -> Any:
 
 def settings_from(entry: setup.Setup) -> Any:
     """The same of a setup as it is stored."""
-    method = entry.method if entry.method in {one.name for one in known()} else setup.FIRST_METHOD
+    method = entry.method if entry.method in {one.name for one in known()} else ""
     good = find_method(method).settings()
     try:
         return good.replace(entry.settings)
@@ -99,6 +107,8 @@ def refresh() -> None:
                 scene.sinew.setups.add().object = ob
         for item in scene.sinew.setups:
             passenger_rows.refresh(item)
+            for listener in on_refresh:
+                listener(item)
 
 
 def declared() -> dict[str, Setting]:
@@ -151,8 +161,9 @@ def _property(one: Setting) -> Any:
             common |= {"search": lambda item, _context, _text: attributes.names(item.object)}
         return _props.StringProperty(default=one.default, **common)
     if one.kind == "vector":
-        common["default"] = (0.0, 0.0, -9.81)
-        return _props.FloatVectorProperty(size=3, min=one.low, max=one.high, subtype="ACCELERATION", **common)
+        common["default"] = one.default or (0.0, 0.0, -9.81)
+        subtype = {"m/s2": "ACCELERATION", "m/s": "VELOCITY"}.get(one.unit, "XYZ")
+        return _props.FloatVectorProperty(size=3, min=one.low, max=one.high, subtype=subtype, **common)
     soft_min, soft_max = one.soft or (one.low, one.high)
     limits = {"min": one.low, "max": one.high, "soft_min": soft_min, "soft_max": soft_max}
     if one.kind == "int":
@@ -196,12 +207,13 @@ def _zero_property(one: Setting) -> Any:
 def _make_classes() -> tuple[type, type, type]:
     """The property groups, inner ones first. Their annotations are made, not written: one for each setting."""
     row = passenger_rows.make_class()
-    pointer = _props.PointerProperty(type=bpy.types.Object, name="Object", description="The mesh that is enriched")
+    pointer = _props.PointerProperty(type=bpy.types.Object, name="Object", description="The mesh that is moved")
     annotations = {"object": pointer}
     annotations |= {name: _property(one) for name, one in declared().items()}
     annotations |= {f"use_{name}": _use_property(one) for name, one in declared().items() if one.is_optional}
     annotations |= {f"zero_{name}": _zero_property(one) for name, one in declared().items() if one.zero}
-    annotations |= view.make_properties()
+    for make in further:
+        annotations |= make()
     annotations["passengers_list"] = _props.CollectionProperty(
         type=row, name="Attached Meshes", description="Meshes that the body carries along"
     )
@@ -209,7 +221,7 @@ def _make_classes() -> tuple[type, type, type]:
         name="Active Mesh", description="The chosen row of the list", options=set()
     )
     item = type("SINEW_PG_setup", (bpy.types.PropertyGroup,), {"__annotations__": annotations})
-    listed = {"setups": _props.CollectionProperty(type=item, name="Setups", description="The enriched objects")}
+    listed = {"setups": _props.CollectionProperty(type=item, name="Setups", description="The objects that have one")}
     listed["folder"] = _props.StringProperty(
         name="Folder",
         description="Where the bakes of this scene lie from now on; those that are there play where they are. Empty is "

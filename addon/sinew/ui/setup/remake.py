@@ -14,7 +14,7 @@ from . import live, saving, state
 class RemakeWork(Work):
     """A bake shown otherwise."""
 
-    title = "Apply After the Bake"
+    title = "Show Bake Otherwise"
     stopped = "Stopped: the bake is as it was."
 
     def __init__(self, name: str, where: setups.Target) -> None:

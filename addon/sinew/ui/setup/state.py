@@ -19,8 +19,8 @@ from ...core.bake.report import frames_text, told
 from ...core.bake.store import Store
 from ...core.base import disk
 from ...core.base.errors import Error
-from ...core.base.settings import CAGE, RESULT, SIMULATION
-from ...scene import fingerprint, playback, setup, stack
+from ...core.base.settings import BODY, RESULT, SIMULATION
+from ...scene import playback, setup, stack
 from . import properties
 
 NOTHING, BAKED, STALE, LOST = "NOTHING", "BAKED", "STALE", "LOST"
@@ -48,6 +48,18 @@ _counts: dict[str, tuple[int, int]] = {}  # by the id of an unfinished bake
 def target() -> setups.Target:
     """Where the open file keeps its bakes."""
     return setups.Target(Path(bpy.data.filepath) if bpy.data.filepath else None)
+
+
+def bake_of(item: Any) -> tuple[Path, Manifest] | None:
+    """The folder of all bakes and the manifest of the one that is played, which may still be under way."""
+    entry = setup.find_of(item.object, item.id_data)
+    if entry is None or not entry.bake:
+        return None
+    root = setups.bake_root(item.object, entry, target())
+    try:
+        return root, manifest_of(root, entry.bake)
+    except Error:
+        return None
 
 
 def why_not_remake(ob: Any, scene: Any) -> str:
@@ -93,13 +105,43 @@ def of(item: Any) -> State:
         told = "Sinew's engine has changed since: it plays as it was, Bake computes it anew"
         return State(STALE, told, report, notes)
     in_scene, in_result = _changed_scene(ob, scene, settings, entry)
-    reason = _changed_setting(settings, manifest, CAGE, SIMULATION) or in_scene
+    reason = _changed_setting(settings, manifest, BODY, SIMULATION) or in_scene or _changed_company(scene, manifest)
     if reason:
         return State(STALE, f"{reason}: bake again", report, notes)
     reason = _changed_setting(settings, manifest, RESULT) or in_result
     if reason:
         return State(STALE, f"{reason}: Bake shows it on all frames, with nothing simulated", report, notes)
     return State(BAKED, f"Baked, {span}", report, notes)
+
+
+def together_with(item: Any) -> list[str]:
+    """Names of the objects that the last bake of a setup was simulated with."""
+    entry = setup.find_of(item.object, item.id_data)
+    try:
+        found = manifest_of(setups.bake_root(item.object, entry, target()), entry.bake) if entry else None
+    except Error:
+        return []
+    return [str(name) for name in found.report.get("together", [])] if found is not None else []
+
+
+def _changed_company(scene: Any, manifest: Manifest) -> str:
+    """What has changed of those that a bake was simulated with, as a sentence or ""."""
+    for name in manifest.report.get("together", []):
+        ob = scene.objects.get(name)
+        entry = setup.find_of(ob, scene)
+        if ob is None or entry is None:
+            return f'"{name}", which it was simulated with, is gone'
+        try:
+            theirs = manifest_of(setups.bake_root(ob, entry, target()), entry.bake)
+        except Error:
+            return f'The bake of "{name}", which it was simulated with, is gone'
+        settings = properties.settings_from(entry)
+        if theirs.together != manifest.together:
+            return f'"{name}", which it was simulated with, was baked otherwise'
+        reason = _changed_setting(settings, theirs, BODY, SIMULATION) or _changed_scene(ob, scene, settings, entry)[0]
+        if reason:
+            return f'{reason} of "{name}", which it is simulated with'
+    return ""
 
 
 def _lost(ob: Any, entry: setup.Setup) -> str:
@@ -183,16 +225,16 @@ def _changed_setting(settings: Any, manifest: Manifest, *belongs: str) -> str:
 def _changed_scene(ob: Any, scene: Any, settings: Any, entry: setup.Setup) -> tuple[str, str]:
     """What has changed, as a sentence or "": of what is simulated, and of what is only shown."""
     looked_at = setups.reading_of(entry.method).marks(ob, settings)
-    span, groups = setups.frame_range(scene, settings), (looked_at.get("follow"), looked_at.get("after"))
-    key = (scene.name, ob.name, entry.method, groups, span)
+    groups = tuple(one.groups for one in looked_at.values())
+    key = (scene.name, ob.name, entry.method, groups, setups.frame_range(scene, settings))
     now = time.monotonic()
     known = _fingerprints.get(key)
     if known is None or now - known[0] > _KEPT:
         marks = setups.marks_of(ob, scene, entry.method, settings)
         # What takes long is asked for less often: one part in fifty of the time at most.
         known = _fingerprints[key] = (now + 50 * (time.monotonic() - now), marks)
-    shown = {name: mark for name, mark in entry.fingerprint.items() if name in fingerprint.OF_RESULT}
-    found = [fingerprint.changed(part, known[1]) for part in (_without(entry.fingerprint, shown), shown)]
+    shown = {name: mark for name, mark in entry.fingerprint.items() if setups.is_of_result(entry.method, name)}
+    found = [setups.changed(entry.method, part, known[1]) for part in (_without(entry.fingerprint, shown), shown)]
     simulated, result = (sentences[0] if sentences else "" for sentences in found)
     return simulated, result
 

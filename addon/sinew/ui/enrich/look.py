@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import setups
 from ...core.base.task import Task
 from ...scene.steps import Steps
+from ...setups.enrich.body import look_in_steps
 from .. import job_operator
 from ..job_operator import JobOperator
+from ..setup import properties
 from ..work import Work
-from . import properties, view
 
 
 class LookWork(Work):
@@ -20,11 +20,11 @@ class LookWork(Work):
 
     def __init__(self, item: Any, **values: Any) -> None:
         """`values` go over the settings of the setup."""
-        super().__init__(item.object.name, view.key_of(item))
+        super().__init__(item.object.name, properties.key_of(item))
         self._looking = self.look({**properties.values_of(item), **values})
 
     def look(self, values: dict[str, Any]) -> Steps[Any]:
-        return setups.look_in_steps(self._name, values)
+        return look_in_steps(self._name, values)
 
     def step(self) -> bool:
         try:

@@ -7,8 +7,9 @@ from typing import Any
 
 import bpy
 
-from ...scene import setup
 from ..background import redraw
+from ..setup import properties
+from ..setup.properties import key_of
 
 _props: Any = bpy.props  # the stubs say that its functions return nothing
 
@@ -29,12 +30,6 @@ class View:
 
 
 _views: dict[str, View] = {}
-
-
-def key_of(item: Any) -> str:
-    """The id of a setup, which outlives renaming and undo; pointers do not."""
-    entry = setup.find_of(item.object, item.id_data)
-    return entry.id if entry is not None else ""
 
 
 def of(item: Any) -> View:
@@ -94,3 +89,12 @@ def _switch(name: str, label: str, description: str) -> Any:
         get=lambda item: getattr(of(item), name),
         set=lambda item, value: change(item, **{name: value}),
     )
+
+
+def register() -> None:
+    """Before the properties of a setup are made."""
+    properties.further.append(make_properties)
+
+
+def unregister() -> None:
+    properties.further.remove(make_properties)

@@ -1,0 +1,1 @@
+"""What cloth reads from the scene."""

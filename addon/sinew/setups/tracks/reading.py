@@ -1,0 +1,129 @@
+"""What a bake of cloth reads from the scene beside the frames."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...core.methods.tracks.painted import ClothPaint
+from ...core.methods.tracks.settings import Settings, group_names
+from ...core.paint.sharpen import sharpened
+from ...scene import attributes, fingerprint, passengers, setup
+from ...scene.errors import SceneError
+from ...scene.fingerprint import Painting
+from ...scene.groups import refuse_group, remove_group, rounded, write_group
+from ...scene.sampler import Rest, Sampler, rest_now
+from ...scene.steps import Steps
+from .. import collisions
+from ..background import in_thread
+from ..fields import Fields
+from ..reading import Read, Reading
+
+PIN_GROUP = "Sinew Pin"  # that a bake makes where the artist has none
+_POSES = 12  # that tell how patches are cut
+
+
+def pin_group(ob: Any, settings: Settings) -> str:
+    """The vertex group that pins; "" when a bake makes one."""
+    return settings.pin_group or (PIN_GROUP if PIN_GROUP in ob.vertex_groups else "")
+
+
+def _check(ob: Any, settings: Settings) -> None:
+    for group in filter(None, [settings.pin_group, *group_names(settings.region_groups)]):
+        if not attributes.has_weights(ob, group):
+            refuse_group(ob, group)
+    collisions.check(ob, settings)
+
+
+def _follow_in_steps(sampler: Sampler, rest: Rest, settings: Settings, make: bool) -> Steps[tuple[Any, str]]:
+    from ...core.paint.garment import garment_follow  # it needs the native module
+
+    ob, made = sampler.ob, ""
+    group = pin_group(ob, settings)
+    if not group:
+        wearer = passengers.wearer(ob, setup.current_scene())
+        body = None
+        if wearer is not None:
+            try:
+                worn, _ = yield from rest_now(wearer)
+                body = (worn.positions, worn.triangles)
+            except SceneError as error:
+                sampler.body.warnings.append(f"{wearer.name} does not tell where the cloth hugs it. {error}")
+        up = -np.array(sampler.gravity if settings.gravity is None else settings.gravity, np.float64)
+        up = up if np.linalg.norm(up) > 0.0 else np.array([0.0, 0.0, 1.0])
+        follow = yield from in_thread(lambda _: rounded(garment_follow(rest.positions, rest.edges, up, body)))
+        if make and rest.base_first and write_group(ob, PIN_GROUP, follow):
+            group, made = PIN_GROUP, fingerprint.of_weights(follow[: len(ob.data.vertices)])
+    if group:
+        follow = yield from sampler.group_in_steps(group)
+    return sharpened(follow), made
+
+
+def _read(sampler: Sampler, rest: Rest, settings: Settings, make: bool) -> Steps[Read]:
+    from ...core.methods.tracks.guide import find_regions
+
+    follow, made = yield from _follow_in_steps(sampler, rest, settings, make)
+    groups = {}
+    for name in group_names(settings.region_groups):
+        groups[name] = np.asarray((yield from sampler.group_in_steps(name)), np.float64)
+    regions = None
+    if settings.regions > 0:
+        poses = []
+        for pose in sampler.some_poses(_POSES):
+            poses.append(pose)
+            yield
+        sides = np.ascontiguousarray(rest.triangles, np.int32)
+        regions = yield from in_thread(lambda _: find_regions(poses, sides, settings.regions, settings.flat))
+    collided, meeting = yield from collisions.read_in_steps(sampler, settings)
+    outer = _Outer(Fields(sampler, settings.wind, "cloth"), meeting)
+    undeformed = sampler.safe_at(None, settings.undeformed_key) if settings.undeformed_key else None
+    return Read(ClothPaint(follow, regions, groups, undeformed, outer.fields.count, collided), outer, made)
+
+
+@dataclass(frozen=True)
+class _Outer:
+    fields: Fields
+    meeting: collisions.Meeting
+
+    @property
+    def is_there(self) -> bool:
+        return self.fields.is_there or self.meeting.is_there
+
+    def read(self) -> dict[str, Any]:
+        return {**self.fields.read(), **self.meeting.read()}
+
+
+def _marks(ob: Any, settings: Settings) -> Mapping[str, Painting]:
+    return {
+        "pins": Painting((pin_group(ob, settings),)),
+        "averages": Painting(tuple(group_names(settings.region_groups))),
+    }
+
+
+def _make_again(ob: Any, painted: ClothPaint) -> None:
+    if PIN_GROUP not in ob.vertex_groups:
+        write_group(ob, PIN_GROUP, painted.follow)
+
+
+def _unmake(ob: Any, made: str) -> None:
+    is_there = PIN_GROUP in ob.vertex_groups
+    if is_there and made in ("", fingerprint.exact_weights(ob, PIN_GROUP)):
+        remove_group(ob, PIN_GROUP)
+
+
+READING = Reading(
+    read=_read,
+    check=_check,
+    marks=_marks,
+    reasons={
+        "pins": "The pins have changed",
+        "averages": "A group that follows on average has changed",
+    },
+    makes=lambda ob, settings: not pin_group(ob, settings),
+    make_again=_make_again,
+    unmake=_unmake,
+    groups=(PIN_GROUP,),
+)

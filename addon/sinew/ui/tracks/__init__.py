@@ -1,0 +1,1 @@
+"""What only cloth has in Blender."""

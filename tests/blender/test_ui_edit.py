@@ -1,0 +1,240 @@
+"""Edit Motion in Blender without a window: pulled, shown, applied, undone, saved and reopened."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+import scenes
+from fake_layout import draw
+from inside import load, save, shown_at
+from panel_use import FRAMES, item, state_now
+from sinew.scene import playback, setup
+from sinew.ui.edit import panel, stored
+from sinew.ui.setup import live, properties, state
+from test_ui_after import arm, entry, frames, show_live
+
+__all__ = ["arm"]
+
+AT = 6
+
+
+def tip_of(ob: Any) -> int:
+    return int(np.argmax(shown_at(ob, 1)[:, 2]))
+
+
+def world(ob: Any, positions: Any) -> Any:
+    matrix = np.array(ob.matrix_world)
+    return positions @ matrix[:3, :3].T + matrix[:3, 3]
+
+
+def pull(ob: Any, *offset: float, frame: int = AT, vertex: int | None = None) -> Any:
+    return bpy.ops.sinew.pull(vertex=tip_of(ob) if vertex is None else vertex, frame=frame, offset=offset)
+
+
+def test_a_pull_shows_at_once_and_apply_puts_it_on_all_frames(arm: Any) -> None:
+    before, old, tip = frames(arm), entry().bake, tip_of(arm)
+    assert pull(arm, 0.0, 0.05, 0.0) == {"FINISHED"}
+    bpy.context.scene.frame_set(AT)
+    show_live()
+    shown = world(arm, shown_at(arm, AT))
+    assert np.linalg.norm(shown[tip] - world(arm, before[AT - 1])[tip] - [0.0, 0.05, 0.0]) < 1e-3
+    beside = shown_at(arm, AT + 1)
+    assert np.abs(beside - before[AT]).max() > 0.005, "frames are computed as they are shown"
+    assert entry().bake == old and "nothing simulated" in state_now().text
+    assert bpy.ops.sinew.apply_edits() == {"FINISHED"}
+    assert state_now().kind == state.BAKED and entry().bake != old
+    assert np.array_equal(shown_at(arm, AT + 1), beside), "what was shown is what is applied"
+    bpy.ops.sinew.clear_edits()
+    assert bpy.ops.sinew.apply_edits() == {"FINISHED"}
+    assert np.array_equal(frames(arm), before)
+
+
+def test_each_pull_is_one_step_of_undo(arm: Any) -> None:
+    before = frames(arm)
+    bpy.ops.ed.undo_push(message="before")
+    for frame, by in ((4, 0.03), (8, -0.03)):
+        pull(arm, 0.0, by, 0.0, frame=frame)
+        bpy.ops.ed.undo_push(message="pulled")
+    assert bpy.ops.sinew.apply_edits() == {"FINISHED"}
+    bpy.ops.ed.undo_push(message="applied")
+    applied = frames(bpy.data.objects["Arm"])
+    for left in (2, 1, 0):
+        bpy.ops.ed.undo()
+        assert len(stored.edits_of(item()).handles) == left == len(item().handles)
+    arm = bpy.data.objects["Arm"]
+    assert np.array_equal(frames(arm), before)
+    for _ in range(3):
+        bpy.ops.ed.redo()
+    assert np.array_equal(frames(bpy.data.objects["Arm"]), applied)
+
+
+def test_what_is_applied_is_saved_and_what_is_not_waits_in_the_setup(arm: Any, tmp_path: Path) -> None:
+    pull(arm, 0.0, 0.05, 0.0)
+    assert bpy.ops.sinew.apply_edits() == {"FINISHED"}
+    applied = frames(arm)
+    pull(arm, 0.03, 0.0, 0.0, frame=9)
+    show_live()
+    assert "live" in str(playback.cache_path(arm))
+    save(tmp_path / "arm.blend")
+    load(tmp_path / "arm.blend")
+    properties.refresh()
+    arm = bpy.data.objects["Arm"]
+    bpy.context.view_layer.objects.active = arm
+    assert np.array_equal(frames(arm), applied)
+    assert len(item().handles) == 2 and stored.is_pending(item())
+    assert bpy.ops.sinew.apply_edits() == {"FINISHED"}
+    assert not np.array_equal(frames(arm), applied)
+    # A new bake of other flesh plays them too.
+    item().jiggle = 4.0
+    assert bpy.ops.sinew.bake() == {"FINISHED"}
+    assert state_now().kind == state.BAKED and not stored.is_pending(item())
+
+
+def test_the_list_mutes_scales_holds_and_removes(arm: Any) -> None:
+    before, tip = frames(arm), tip_of(arm)
+    pull(arm, 0.0, 0.05, 0.0)
+    row = item().handles[0]
+    assert (row.frame, row.influence, row.mute) == (AT, 1.0, False)
+
+    def moved(frame: int = AT) -> Any:
+        bpy.context.scene.frame_set(frame)
+        show_live()
+        return world(arm, shown_at(arm, frame))[tip] - world(arm, before[frame - 1])[tip]
+
+    row.influence = 0.5
+    assert np.linalg.norm(moved() - [0.0, 0.025, 0.0]) < 5e-4
+    row.mute = True
+    assert not moved().any()
+    row.mute, row.influence, row.until = False, 1.0, AT + 3
+    for frame in (AT, AT + 1, AT + 3):
+        assert np.linalg.norm(moved(frame) - [0.0, 0.05, 0.0]) < 2e-3
+    row.until = AT
+    showing = moved()
+    for axes in ("body", "place", "world"):
+        row.axes = axes
+        assert stored.edits_of(item()).handles[0].axes == axes
+        assert np.linalg.norm(moved() - showing) < 1e-4, axes
+    item().edit_use_range = True
+    item().edit_begin, item().edit_end = 3.0, 11.0
+    assert not moved(2).any() and moved(5).any()
+    assert bpy.ops.sinew.remove_handle() == {"FINISHED"}
+    assert not moved().any() and len(item().handles) == 0
+
+
+def test_bake_in_keeps_the_motion_and_the_next_handle_pulls_it_further(arm: Any) -> None:
+    tip = tip_of(arm)
+    pull(arm, 0.0, 0.05, 0.0)
+    bpy.ops.sinew.apply_edits()
+    once = frames(arm)
+    assert bpy.ops.sinew.bake_in_edits() == {"FINISHED"}
+    assert len(item().handles) == 0
+    bpy.ops.sinew.apply_edits()
+    assert np.array_equal(frames(arm), once)
+    pull(arm, 0.03, 0.0, 0.0, vertex=tip)
+    bpy.ops.sinew.apply_edits()
+    further = world(arm, frames(arm)[AT - 1])[tip] - world(arm, once[AT - 1])[tip]
+    assert np.linalg.norm(further - [0.03, 0.0, 0.0]) < 1e-3
+
+
+def test_what_cannot_be_pulled_is_told_in_the_panel_with_a_way_out(arm: Any) -> None:
+    group = arm.vertex_groups["Sinew Follow"]
+    root = next(v.index for v in arm.data.vertices if group.weight(v.index) == 1.0)
+    pull(arm, 0.1, 0.0, 0.0, vertex=root)
+    bpy.context.scene.frame_set(AT)
+    show_live()
+    shown = draw(panel.SINEW_PT_edit)
+    assert any("follows the animation" in text for text in shown.labels)
+    before = shown_at(arm, AT)
+    item().edit_free = True
+    show_live()
+    assert np.abs(shown_at(arm, AT) - before).max() > 0.02
+    assert not any("follows the animation" in text for text in draw(panel.SINEW_PT_edit).labels)
+    item().edit_use_range, item().edit_end = True, 4.0  # the handle would lie outside: told, and nothing changes
+    assert stored.edits_of(item()).range is None or stored.edits_of(item()).range[1] > AT
+
+
+def test_a_target_leads_a_handle_that_holds(arm: Any) -> None:
+    tip = tip_of(arm)
+    start = world(arm, shown_at(arm, AT))[tip]
+    target = bpy.data.objects.new("Target", None)
+    bpy.context.scene.collection.objects.link(target)
+    for frame, x in ((AT, 0.03), (AT + 3, 0.06)):
+        target.location = start + [x, 0.0, 0.0]
+        target.keyframe_insert("location", frame=frame)
+    pull(arm, 0.0, 0.05, 0.0)
+    item().handles[0].until = AT + 3
+    target.select_set(True)
+    arm.select_set(True)
+    bpy.context.view_layer.objects.active = arm
+    assert bpy.ops.sinew.target_handle() == {"FINISHED"}
+    assert bpy.ops.sinew.apply_edits() == {"FINISHED"}
+    for frame in (AT, AT + 2, AT + 3):
+        place = world(arm, shown_at(arm, frame))[tip]
+        assert np.linalg.norm(place - np.array(target.matrix_world.translation)) < 3e-3
+
+
+def test_any_animated_mesh_is_fitted_and_pulled_and_a_still_one_moves_from_nothing(
+    registered: None, tmp_path: Path
+) -> None:
+    scenes.reset_scene()
+    scenes.build_two_bone_arm(frames=FRAMES)
+    ob = bpy.data.objects["Arm"]
+    bpy.context.view_layer.objects.active = ob
+    given = frames(ob)
+    for modifier in list(ob.modifiers):
+        if modifier.type == "ARMATURE":
+            still = modifier
+    save(tmp_path / "plain.blend")
+    assert bpy.ops.sinew.edit_motion() == {"FINISHED"}
+    assert np.abs(frames(ob) - given).max() < 1e-5, "nothing is simulated"
+    tip = int(np.argmax(given[0][:, 0]))
+    assert pull(ob, 0.0, 0.2, 0.0, vertex=tip) == {"FINISHED"}
+    assert bpy.ops.sinew.apply_edits() == {"FINISHED"}
+    assert np.linalg.norm(world(ob, frames(ob)[AT - 1])[tip] - world(ob, given[AT - 1])[tip] - [0, 0.2, 0]) < 1e-3
+    bpy.ops.sinew.remove()
+    ob.modifiers.remove(still)
+    assert np.ptp(frames(ob), axis=0).max() == 0.0
+    assert bpy.ops.sinew.edit_motion() == {"FINISHED"}
+    item().edit_use_range = True
+    pull(ob, 0.0, 0.3, 0.0, vertex=tip)
+    assert bpy.ops.sinew.apply_edits() == {"FINISHED"}
+    made = frames(ob)
+    way = np.linalg.norm(made - made[0], axis=2)[:, tip]
+    assert way[AT - 1] == pytest.approx(0.3, abs=1e-3) and way[0] == way[FRAMES - 1] == 0.0
+    assert 0.02 < way[AT - 3] < way[AT - 2] < 0.3 > way[AT] > 0.02, "it goes there and comes back"
+
+
+def test_handles_of_another_mesh_do_not_act(arm: Any) -> None:
+    pull(arm, 0.0, 0.05, 0.0)
+    bpy.ops.sinew.apply_edits()
+    assert stored.edits_of(item()).mesh
+    mesh = arm.data
+    mesh.vertices.add(1)
+    mesh.vertices[-1].co = mesh.vertices[0].co
+    mesh.edges.add(1)
+    mesh.edges[-1].vertices = (0, len(mesh.vertices) - 1)
+    mesh.update()
+    assert bpy.ops.sinew.bake() == {"FINISHED"}
+    assert len(stored.edits_of(item()).handles) == 1
+
+
+def test_the_panel_draws_with_and_without_handles(arm: Any) -> None:
+    assert "sinew.edit_motion" in draw(panel.SINEW_PT_edit).operators
+    pull(arm, 0.0, 0.05, 0.0)
+    shown = draw(panel.SINEW_PT_edit)
+    assert {"sinew.apply_edits", "sinew.bake_in_edits", "sinew.clear_edits"} <= set(shown.operators)
+    assert {"by", "radius", "until"} <= set(shown.properties)
+    live.end()
+    assert setup.find_of(arm, bpy.context.scene) is not None
+
+
+@pytest.mark.once
+def test_nothing_runs_while_nothing_is_edited(arm: Any) -> None:
+    live.end()
+    assert live.session.live is None
+    bpy.context.scene.frame_set(3)
+    assert live.session.live is None and "live" not in str(playback.cache_path(arm))
