@@ -11,7 +11,8 @@ import shutil
 from pathlib import Path
 
 DOCS = Path(__file__).resolve().parent
-PAGES = ("artist", "first-bake", "painting", "tuning", "reference", "faq")  # links to other pages become plain text
+# Links to other pages become plain text.
+PAGES = ("artist", "first-bake", "painting", "tuning", "cloth", "collisions", "reference", "faq")
 
 _HEAD = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title><style>

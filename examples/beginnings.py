@@ -42,12 +42,13 @@ def bake(frames: Sequence[Any], **settings: Any) -> Any:
     from sinew.core.bake.shot import Sample, Shot
     from sinew.core.bake.store import Store
     from sinew.core.methods.enrich import METHOD
+    from sinew.core.methods.enrich.painted import FleshPaint
     from sinew.core.methods.enrich.settings import Settings
 
     rest, triangles, follow = bar()
     chosen = Settings().replace({"resolution": 10, "jiggle": 2.0, "settle": 1.5, **settings})
     shot = Shot(
-        rest=rest, triangles=triangles, follow=follow, settings=chosen, method=METHOD,
+        rest=rest, triangles=triangles, painted=FleshPaint(follow), settings=chosen, method=METHOD,
         samples=len(frames), first_frame=0, frame_start=0, frame_end=len(frames) - 1, frame_rate=24.0,
         gravity=(0.0, 0.0, -9.81), owner_file="", owner_object="bar", native=METHOD.version(), build=METHOD.build(),
     )  # fmt: skip

@@ -14,6 +14,7 @@ from typing import Any
 import bpy
 import calf_mesh
 import numpy as np
+import shapes
 from building import BoneSpec, add_armature, add_colors, add_mesh, bind_armature, linear_keys, set_frames
 
 FRAMES = 144
@@ -113,10 +114,10 @@ def skin_weights(shape: calf_mesh.Shape, bones: list[BoneSpec]) -> dict[str, np.
         gaps[np.ix_(shape.part == part, barred)] = np.inf
     weights = np.eye(len(deform))[np.argmin(gaps, axis=1)]
     skin = shape.skin_count
-    edges = calf_mesh.neighbour_sums(np.array([face for face in shape.faces if max(face) < skin]), skin)
+    edges = shapes.neighbour_sums(np.array([face for face in shape.faces if max(face) < skin]), skin)
     smooth = weights[:skin]
     for _ in range(24):
-        smooth = 0.4 * smooth + 0.6 * calf_mesh.neighbour_mean(smooth, edges)
+        smooth = 0.4 * smooth + 0.6 * shapes.neighbour_mean(smooth, edges)
     # Soles take no part in the bending ankle, or planted feet would slide.
     sole = np.clip((0.13 - shape.vertices[:skin, 2:]) / 0.06, 0.0, 1.0)
     feet = is_foot[np.argmax(weights[:skin], axis=1)]

@@ -28,8 +28,8 @@ def steps(folder: Path) -> Iterator[float]:
     """Yields the seconds to wait before it goes on."""
     import sinew
     from sinew.ui import job_operator
-    from sinew.ui.enrich import panel, weights
-    from sinew.ui.setup import properties, view
+    from sinew.ui.enrich import panel, view, weights
+    from sinew.ui.setup import properties
 
     for shown in (panel.SINEW_PT_regions, panel.SINEW_PT_after):
         shown.bl_options = set()  # open from the beginning

@@ -42,7 +42,7 @@ def colors(weights: Any) -> Any:
 
 
 def main(arguments: list[str]) -> int:
-    from sinew import setups
+    from sinew.setups.enrich.body import look_at
 
     if not arguments:
         print(__doc__)
@@ -59,7 +59,7 @@ def main(arguments: list[str]) -> int:
     for leg in (vertex.index for vertex in ob.data.vertices if vertex.co.z < 0.12):
         painted[leg] = 1.0
         group.add([leg], 1.0, "REPLACE")
-    spread = setups.look_at(ob.name, {"follow_group": "strokes", "spread": True}).follow()
+    spread = look_at(ob.name, {"follow_group": "strokes", "spread": True}).follow()
     print(f"{np.isfinite(painted).sum()} of {len(painted)} vertices are painted")
     bpy.context.scene.display.shading.color_type = "VERTEX"
     corners = np.empty(len(ob.data.loops), np.int32)
