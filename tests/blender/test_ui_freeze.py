@@ -1,7 +1,8 @@
 """No button holds a window up for a tenth of a second, on a mesh of 118,000 vertices: all of it goes in short steps.
 
-Measured is the processor's time of the main thread, and the shorter of two, so that a busy machine hardly counts: where
-suites share its caches a step takes up to twice as long as alone, which is let pass.
+Measured is the processor's time of the main thread, the shorter of two, against a yardstick that takes a tenth of a second
+on a quiet machine and is laid on beside every measurement: where suites share caches and cores, both take longer alike.
+Twice the yardstick is let pass, because neighbours change while one looks.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import bpy
+import numpy as np
 import panel_use
 import pytest
 import scenes
@@ -25,7 +27,22 @@ from sinew.ui.enrich import panel as flesh
 from sinew.ui.setup import bake, panel, remake, sidebar, state
 from sinew.ui.work import Work
 
-LONGEST = 2 * 0.1  # seconds
+SPARE = 2
+ROUNDS = 75  # of the yardstick: a tenth of a second of the machines that this was written on
+
+
+def tenth_of_a_second() -> float:
+    """How long now takes what takes a tenth of a second where nothing else runs: loops of Python, passes over memory."""
+    start = time.thread_time()
+    numbers = np.arange(118_000 * 3, dtype=float)
+    for _ in range(ROUNDS):
+        numbers = np.sqrt(numbers * numbers + 1.0)
+        sum(value & 1 for value in range(40_000))
+    return time.thread_time() - start
+
+
+def allowed() -> float:
+    return SPARE * max(tenth_of_a_second(), 0.1)
 
 
 @pytest.fixture(scope="module")
@@ -41,8 +58,8 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 
 def longest(work: Callable[[], Work]) -> float:
-    """The longest time that the work holds the window up: when it begins, in a step, or when it ends."""
-    return min(_longest(work) for _ in range(2))
+    """The longest that the work holds the window up (when it begins, in a step, when it ends), of what is allowed."""
+    return min(_longest(work) / allowed() for _ in range(2))
 
 
 def _longest(work: Callable[[], Work]) -> float:
@@ -69,7 +86,7 @@ def _longest(work: Callable[[], Work]) -> float:
     "kind", [cage.BuildWork, trial.TrialWork, follow_group.GroupWork, spread.SpreadWork], ids=lambda kind: kind.name
 )
 def test_looks_are_short(large: Any, kind: Callable[[Any], Work]) -> None:
-    assert longest(lambda: kind(panel_use.item())) < LONGEST
+    assert longest(lambda: kind(panel_use.item())) < 1.0
 
 
 @pytest.mark.skipif(not compat.NODES_READ_GROUPS, reason="vertex groups can only be read vertex by vertex")
@@ -79,10 +96,10 @@ def test_weights_are_shown_at_once(large: Any) -> None:
         large.vertex_groups["Sinew Follow"].add([0], weight, "REPLACE")  # as a stroke does
         start = time.thread_time()
         weights.refresh(panel_use.item())
-        times.append(time.thread_time() - start)
+        times.append((time.thread_time() - start) / allowed())
         results.wait()
         weights.refresh(panel_use.item())  # takes over what was found
-    assert min(times) < LONGEST
+    assert min(times) < 1.0
     surface = weights.surface_of(panel_use.item(), bpy.context.evaluated_depsgraph_get())
     assert surface is not None and len(surface.colors) == len(large.data.vertices)
 
@@ -98,10 +115,10 @@ def test_a_bake_and_its_new_look_are_short(large: Any) -> None:
         item.amount -= 0.3
         return remake.RemakeWork("Arm", state.target())
 
-    assert longest(baked) < LONGEST
+    assert longest(baked) < 1.0
     large.vertex_groups.new(name="Where").add(list(range(0, len(large.data.vertices), 2)), 1.0, "REPLACE")
     item.follow_after, item.follow_after_group = 0.5, "Where"
-    assert longest(shown_otherwise) < LONGEST
+    assert longest(shown_otherwise) < 1.0
     assert panel_use.state_now().kind == state.BAKED
 
 
@@ -112,6 +129,6 @@ def test_a_redraw_is_short(large: Any) -> None:
         start = time.thread_time()
         for cls in (*panel.CLASSES, *flesh.CLASSES, sidebar.SINEW_PT_sidebar):
             draw(cls)
-        times.append(time.thread_time() - start)
+        times.append((time.thread_time() - start) / allowed())
         results.wait()
-    assert min(times) < LONGEST, times
+    assert min(times) < 1.0, times
