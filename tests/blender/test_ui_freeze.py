@@ -1,8 +1,7 @@
 """No button holds a window up for a tenth of a second, on a mesh of 118,000 vertices: all of it goes in short steps.
 
-Measured is the processor's time of the main thread, the shorter of two, against a yardstick that takes a tenth of a second
-on a quiet machine and is laid on beside every measurement: where suites share caches and cores, both take longer alike.
-Twice the yardstick is let pass, because neighbours change while one looks.
+Measured is the processor's time of the main thread, the shorter of two, beside the yardstick's: twice that is let pass,
+because neighbours on the machine change while one looks.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import bpy
-import numpy as np
 import panel_use
 import pytest
 import scenes
@@ -26,23 +24,11 @@ from sinew.ui.enrich import cage, follow_group, spread, trial, weights
 from sinew.ui.enrich import panel as flesh
 from sinew.ui.setup import bake, panel, remake, sidebar, state
 from sinew.ui.work import Work
-
-SPARE = 2
-ROUNDS = 75  # of the yardstick: a tenth of a second of the machines that this was written on
-
-
-def tenth_of_a_second() -> float:
-    """How long now takes what takes a tenth of a second where nothing else runs: loops of Python, passes over memory."""
-    start = time.thread_time()
-    numbers = np.arange(118_000 * 3, dtype=float)
-    for _ in range(ROUNDS):
-        numbers = np.sqrt(numbers * numbers + 1.0)
-        sum(value & 1 for value in range(40_000))
-    return time.thread_time() - start
+from yardstick import tenth_of_a_second
 
 
 def allowed() -> float:
-    return SPARE * max(tenth_of_a_second(), 0.1)
+    return 2 * tenth_of_a_second()
 
 
 @pytest.fixture(scope="module")
