@@ -7,110 +7,279 @@
 #include <string.h>
 
 #define POINTS_PER_CHUNK 4096
-#define ROWS_PER_CHUNK 256      /* triangles of the first tree */
-#define LEAST_GAP 1e-3          /* of g0: nearer at rest, a pair is one place of a mesh that is cut there */
-#define ROUNDING 1e-9           /* of a distance that is to be kept: what is there already presses on nothing */
-#define ASKED_GAPS 4.0          /* the margin is at least so many gaps, ... */
-#define ASKED_MOTIONS 2.0       /* ... and so many times what points move, ... */
-#define WIDEST 0.25             /* ... where that is less than such a part of an edge */
+#define PAIRS_PER_CHUNK 1024
+#define PATCHES_PER_CHUNK 16
+#define ROWS_PER_CHUNK 256
+#define ASKED_GAPS 4.0     /* the margin is at least so many gaps, ... */
+#define WIDEST 0.5         /* ... and at most such a part of an edge where that is more */
+#define SHORT_LIVED 1      /* questions that a search has answered: the next one asks for less, ... */
+#define LONG_LIVED 16      /* ... or for more */
 
-/* Of a body since the last search, metres along an axis: the mean move of its points, the most that one left its box. */
-struct SnBodyMove {
-    double mean[3], own_excess, excess;
+#define EASY 1.5           /* times as calm as need be: patches that are not searched */
+
+#define FAR (-1)   /* patches that were too far apart at the last search to have pairs */
+#define NEVER (-2) /* patches that have none, whatever they do */
+
+/* Two patches that have pairs, or were as near as that. */
+struct SnPatchPair {
+    int32_t one, other;
+    size_t first, count; /* of its pairs, in `slack` */
+    float least;         /* slack */
+    double need;         /* pairs of less slack may come near on the way */
 };
 
-/* Moves */
+/* Patches */
 
-typedef struct Moves {
-    const SnCandidates *candidates;
+static double patch_reach(const SnCandidates *candidates, const SnPatch *patch)
+{
+    return SN_NEAR * (patch->thickness + 0.5 * candidates->def.gap);
+}
+
+typedef struct Bounds {
+    SnCandidates *candidates;
     const double *from, *to;
-    size_t first;
-    const double *mean;
-    double *chunks; /* per chunk: 3 sums, or two excesses */
-} Moves;
+} Bounds;
 
-static void add_moves(void *data, size_t chunk, size_t begin, size_t end)
+static void bound_patches(void *data, size_t chunk, size_t begin, size_t end)
 {
-    const Moves *moves = data;
-    double sum[3] = {0.0, 0.0, 0.0};
-    for (size_t p = moves->first + begin; p < moves->first + end; p++) {
-        const double *box = moves->candidates->boxes + 6 * p;
+    const Bounds *bounds = data;
+    SnCandidates *candidates = bounds->candidates;
+    (void)chunk;
+    for (size_t p = begin; p < end; p++) {
+        const SnPatch *patch = candidates->patches.patches + p;
+        double *box = candidates->patch_boxes + 6 * p, reach = patch_reach(candidates, patch);
+        double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, sum = 0.0;
+        for (size_t i = patch->first; i < patch->first + patch->count; i++) {
+            size_t k = 3 * (size_t)candidates->patches.points[i];
+            for (size_t axis = 0; axis < 3; axis++) {
+                double a = bounds->from[k + axis], b = bounds->to[k + axis];
+                low[axis] = sn_least(low[axis], sn_least(a, b));
+                high[axis] = sn_largest(high[axis], sn_largest(a, b));
+                sum += a + b;
+            }
+        }
+        for (int axis = 0; axis < 3; axis++) { /* what is not a number is everywhere */
+            box[axis] = isfinite(sum) ? low[axis] - reach : -INFINITY;
+            box[3 + axis] = isfinite(sum) ? high[axis] + reach : INFINITY;
+        }
+        candidates->excess[p] = -1.0;
+    }
+}
+
+static int boxes_meet(const double a[6], const double b[6], double margin)
+{
+    return (a[0] - margin <= b[3]) & (a[1] - margin <= b[4]) & (a[2] - margin <= b[5]) & (b[0] - margin <= a[3]) &
+           (b[1] - margin <= a[4]) & (b[2] - margin <= a[5]);
+}
+
+/* How far the points of a patch left the boxes of the last search, along an axis. */
+static double patch_excess(SnCandidates *candidates, size_t number, const double *from, const double *to)
+{
+    const SnPatch *patch = candidates->patches.patches + number;
+    double *excess = candidates->excess + number;
+    if (*excess >= 0.0) {
+        return *excess;
+    }
+    *excess = 0.0;
+    for (size_t i = patch->first; i < patch->first + patch->count; i++) {
+        size_t p = (size_t)candidates->patches.points[i];
+        const double *box = candidates->boxes + 6 * p;
         for (size_t axis = 0; axis < 3; axis++) {
-            sum[axis] += 0.5 * (moves->from[3 * p + axis] + moves->to[3 * p + axis] - box[axis] - box[3 + axis]);
+            double a = from[3 * p + axis], b = to[3 * p + axis];
+            *excess = sn_largest(*excess, sn_largest(box[axis] - sn_least(a, b), sn_largest(a, b) - box[3 + axis]));
         }
     }
-    memcpy(moves->chunks + 3 * chunk, sum, sizeof sum);
+    return *excess;
 }
 
-static double larger(double a, double b, double c)
+/* Whether the lists still hold all that may come near of two patches, and which of their pairs have enough slack: none on the lists that
+   had `need`, none beside the lists, which had the margin. */
+static int patches_drift(SnCandidates *candidates, SnPatchPair *pair)
 {
-    return sn_largest(a, sn_largest(b, c));
+    const SnPatch *one = candidates->patches.patches + pair->one, *other = candidates->patches.patches + pair->other;
+    const SnPatchReference *references = candidates->drift.references;
+    double near = patch_reach(candidates, one) + patch_reach(candidates, other);
+    double reach = candidates->margin + near + sn_largest(references[pair->one].extent, references[pair->other].extent);
+    SnDriftBound bound = sn_drift_bound(&candidates->drift, (size_t)pair->one, (size_t)pair->other, reach);
+    pair->need = bound.shrink > 0.0 ? (bound.stray + (1.0 - bound.shrink) * near) / bound.shrink : INFINITY;
+    return pair->need <= candidates->margin && bound.shrink * reach - bound.stray_beyond >= near;
 }
 
-static void find_excess(void *data, size_t chunk, size_t begin, size_t end)
+static int patches_hold(SnCandidates *candidates, SnPatchPair *pair, const double *from, const double *to)
 {
-    const Moves *moves = data;
-    double excess = 0.0, own = 0.0;
-    for (size_t p = moves->first + begin; p < moves->first + end; p++) {
-        const double *box = moves->candidates->boxes + 6 * p;
-        for (size_t axis = 0; axis < 3; axis++) {
-            double a = moves->from[3 * p + axis], b = moves->to[3 * p + axis], mean = moves->mean[axis];
-            double low = sn_least(a, b) - box[axis], high = sn_largest(a, b) - box[3 + axis];
-            excess = larger(excess, -low, high);
-            own = larger(own, mean - low, high - mean);
-        }
-    }
-    moves->chunks[3 * chunk] = excess;
-    moves->chunks[3 * chunk + 1] = own;
-}
-
-/* How far the points of a body went beyond the boxes of the last search. Those of a body without triangles do not count. */
-static void measure_body(SnCandidates *candidates, size_t number, const double *from, const double *to)
-{
-    const SnSurfaceBody *body = candidates->surface->bodies + number;
-    SnBodyMove *move = candidates->moves + number;
-    Moves moves = {candidates, from, to, body->first_point, move->mean, candidates->chunk_values};
-    size_t chunks = sn_parallel_chunk_count(body->point_count, POINTS_PER_CHUNK);
-    memset(move->mean, 0, sizeof move->mean);
-    move->excess = move->own_excess = 0.0;
-    if (body->triangle_count == 0) {
-        return;
-    }
-    sn_parallel_for(body->point_count, POINTS_PER_CHUNK, add_moves, &moves);
-    for (size_t i = 0; i < 3 * chunks; i++) {
-        move->mean[i % 3] += moves.chunks[i] / (double)body->point_count;
-    }
-    sn_parallel_for(body->point_count, POINTS_PER_CHUNK, find_excess, &moves);
-    for (size_t i = 0; i < chunks; i++) {
-        move->excess = sn_largest(move->excess, moves.chunks[3 * i]);
-        move->own_excess = sn_largest(move->own_excess, moves.chunks[3 * i + 1]);
-    }
+    return patches_drift(candidates, pair) ||
+           patch_excess(candidates, (size_t)pair->one, from, to) + patch_excess(candidates, (size_t)pair->other, from, to) <=
+               candidates->margin;
 }
 
 /* Whether the lists of the last search still hold what is asked for. What is not a number never does. */
 static int is_still_valid(SnCandidates *candidates, const double *from, const double *to)
 {
-    const SnSurface *surface = candidates->surface;
-    int valid = candidates->is_valid;
-    for (size_t b = 0; b < surface->body_count && candidates->is_valid; b++) {
-        measure_body(candidates, b, from, to);
-    }
-    for (size_t a = 0; a < surface->body_count && valid; a++) {
-        for (size_t b = a; b < surface->body_count; b++) {
-            const SnBodyMove *one = candidates->moves + a, *two = candidates->moves + b;
-            double eaten = a == b ? 2.0 * one->own_excess : one->excess + two->excess;
-            valid &= !sn_trees_bodies_meet(surface, a, b, 0) || eaten <= candidates->margin;
+    size_t count = candidates->patches.count;
+    for (size_t a = 0; a < count; a++) {
+        for (size_t b = a; b < count; b++) {
+            if (candidates->meetings[a * count + b] == FAR &&
+                boxes_meet(candidates->patch_boxes + 6 * a, candidates->patch_boxes + 6 * b, 0.0) &&
+                sn_calm_ease(&candidates->calm, a, b) < 1.0) {
+                return 0;
+            }
         }
+    }
+    int valid = 1;
+    for (size_t k = 0; k < candidates->patch_pair_count && valid; k++) {
+        SnPatchPair *pair = candidates->patch_pairs + k;
+        int apart = !boxes_meet(candidates->patch_boxes + 6 * (size_t)pair->one, candidates->patch_boxes + 6 * (size_t)pair->other, 0.0);
+        pair->need = 0.0;
+        valid = apart || sn_calm_ease(&candidates->calm, (size_t)pair->one, (size_t)pair->other) >= 1.0 ||
+                patches_hold(candidates, pair, from, to);
     }
     return valid;
 }
 
-/* Boxes */
+/* Lists the patches that the search may find pairs of. */
+static SnStatus meet_patches(SnContext *context, SnCandidates *candidates)
+{
+    SnStatus status = SN_OK;
+    size_t count = candidates->patches.count;
+    candidates->patch_pair_count = 0;
+    for (size_t a = 0; a < count; a++) {
+        const SnPatch *one = candidates->patches.patches + a;
+        for (size_t b = a; b < count; b++) {
+            const SnPatch *other = candidates->patches.patches + b;
+            int32_t *meeting = candidates->meetings + a * count + b;
+            int ever = !(one->kinematic && other->kinematic) && sn_trees_bodies_meet(candidates->surface, one->body, other->body, 0);
+            *meeting = ever ? FAR : NEVER;
+            if (ever && boxes_meet(candidates->patch_boxes + 6 * a, candidates->patch_boxes + 6 * b, candidates->margin) &&
+                sn_calm_ease(&candidates->calm, a, b) < EASY) {
+                *meeting = (int32_t)candidates->patch_pair_count;
+                SN_TRY_ROOM(context, candidates->patch_pairs, candidates->patch_pair_count + 1, candidates->patch_pair_capacity);
+                SN_TRY_ROOM(context, candidates->patch_list, candidates->patch_pair_count + 1, candidates->patch_list_capacity);
+                candidates->patch_list[candidates->patch_pair_count][0] = (int32_t)a;
+                candidates->patch_list[candidates->patch_pair_count][1] = (int32_t)b;
+                candidates->patch_pairs[candidates->patch_pair_count++] = (SnPatchPair){.one = (int32_t)a, .other = (int32_t)b};
+            }
+        }
+    }
+cleanup:
+    return status;
+}
+
+/* Slack */
+
+typedef struct Slack {
+    SnCandidates *candidates;
+    const double *q;
+} Slack;
+
+static int32_t patch_of(const SnCandidates *candidates, int is_edge, int32_t element)
+{
+    const SnSurface *surface = candidates->surface; /* the first triangle at a point or an edge owns it */
+    int32_t triangle = is_edge ? surface->edge_triangles[surface->edge_triangle_starts[element]]
+                               : surface->point_triangles[surface->point_triangle_starts[element]];
+    return candidates->patches.triangle_patches[triangle];
+}
+
+static void find_groups(void *data, size_t chunk, size_t begin, size_t end)
+{
+    const SnCandidates *candidates = ((const Slack *)data)->candidates;
+    (void)chunk;
+    for (size_t i = begin; i < end; i++) {
+        int edges;
+        const SnPair *pair = sn_candidates_at(candidates, (int32_t)i, &edges);
+        int32_t a = patch_of(candidates, edges, pair->elements[0]);
+        int32_t b = edges ? patch_of(candidates, 1, pair->elements[1]) : candidates->patches.triangle_patches[pair->elements[1]];
+        size_t low = (size_t)(a < b ? a : b), high = (size_t)(a < b ? b : a);
+        candidates->groups[i] = candidates->meetings[low * candidates->patches.count + high];
+    }
+}
+
+static void find_slack(void *data, size_t chunk, size_t begin, size_t end)
+{
+    const Slack *slack = data;
+    SnCandidates *candidates = slack->candidates;
+    (void)chunk;
+    for (size_t i = begin; i < end; i++) {
+        int edges;
+        const SnPair *pair = sn_candidates_at(candidates, candidates->places[i], &edges);
+        double near = SN_NEAR * pair->limit;
+        double apart = sn_pair_distance_or(pair, edges, slack->q, near + candidates->margin) - near;
+        candidates->slack[i] = (float)(apart > 0.0 ? (1.0 - 1e-6) * apart : 0.0); /* rounded down */
+    }
+}
+
+/* Sorts the pairs by their patches, with how far they are apart at q. */
+static SnStatus order_pairs(SnContext *context, SnCandidates *candidates, const double *q)
+{
+    SnStatus status = SN_OK;
+    size_t count = candidates->point_triangles.count + candidates->edges.count, sum = 0;
+    Slack slack = {candidates, q};
+    SN_TRY_ROOM(context, candidates->slack, count, candidates->slack_capacity);
+    SN_TRY_ROOM(context, candidates->groups, 2 * count, candidates->group_capacity);
+    if (count > candidates->flag_capacity) {
+        sn_release(candidates->flags);
+        candidates->flag_capacity = 0;
+        SN_TRY_NEW(context, candidates->flags, 2 * count, unsigned char);
+        candidates->flag_capacity = 2 * count;
+    }
+    SN_TRY_ROOM(context, candidates->watched, count, candidates->watched_capacity);
+    candidates->places = candidates->groups + count;
+    sn_parallel_for(count, PAIRS_PER_CHUNK, find_groups, &slack);
+    for (size_t i = 0; i < count; i++) {
+        candidates->patch_pairs[candidates->groups[i]].count++;
+    }
+    for (size_t k = 0; k < candidates->patch_pair_count; k++) {
+        candidates->patch_pairs[k].first = sum;
+        sum += candidates->patch_pairs[k].count;
+        candidates->patch_pairs[k].count = 0;
+    }
+    for (size_t i = 0; i < count; i++) {
+        SnPatchPair *pair = candidates->patch_pairs + candidates->groups[i];
+        candidates->places[pair->first + pair->count++] = (int32_t)i;
+    }
+    sn_parallel_for(count, PAIRS_PER_CHUNK, find_slack, &slack);
+    for (size_t k = 0; k < candidates->patch_pair_count; k++) {
+        SnPatchPair *pair = candidates->patch_pairs + k;
+        pair->least = INFINITY;
+        for (size_t i = pair->first; i < pair->first + pair->count; i++) {
+            pair->least = candidates->slack[i] < pair->least ? candidates->slack[i] : pair->least;
+        }
+    }
+cleanup:
+    return status;
+}
+
+/* Watches the pairs whose slack is used up. */
+static void watch(SnCandidates *candidates)
+{
+    size_t count = candidates->point_triangles.count + candidates->edges.count, flagged = 0;
+    candidates->watched_count = 0;
+    for (const SnPatchPair *pair = candidates->patch_pairs; pair < candidates->patch_pairs + candidates->patch_pair_count; pair++) {
+        for (size_t i = pair->first; i < pair->first + pair->count && (double)pair->least < pair->need; i++) {
+            int used_up = (double)candidates->slack[i] < pair->need;
+            candidates->flags[candidates->places[i]] = (unsigned char)used_up;
+            flagged += (size_t)used_up;
+        }
+    }
+    for (size_t i = 0; i < count && flagged > 0; i++) {
+        candidates->watched[candidates->watched_count] = (int32_t)i;
+        candidates->watched_count += candidates->flags[i];
+    }
+    if (flagged > 0) {
+        memset(candidates->flags, 0, count);
+    }
+}
+
+/* Search */
 
 typedef struct Sweep {
     SnCandidates *candidates;
     const double *from, *to;
 } Sweep;
+
+static SnPairing pairing_of(const SnCandidates *candidates)
+{
+    return (SnPairing){candidates->surface, candidates->boxes, candidates->margin, candidates->def.gap, candidates->def.input};
+}
 
 static void sweep_points(void *data, size_t chunk, size_t begin, size_t end)
 {
@@ -118,119 +287,58 @@ static void sweep_points(void *data, size_t chunk, size_t begin, size_t end)
     (void)chunk;
     for (size_t i = 3 * begin; i < 3 * end; i++) {
         double *box = sweep->candidates->boxes + 6 * (i / 3) + i % 3;
-        box[0] = sn_least(sweep->from[i], sweep->to[i]);
-        box[3] = sn_largest(sweep->from[i], sweep->to[i]);
+        int is_swept = sweep->candidates->flags[i / 3];
+        box[0] = is_swept ? sn_least(sweep->from[i], sweep->to[i]) : sweep->to[i];
+        box[3] = is_swept ? sn_largest(sweep->from[i], sweep->to[i]) : sweep->to[i];
     }
 }
 
-/* The box of some points, larger by the thickness and half the gap that a side brings to a pair, and by how near "near" is. */
-static void bound_points(const SnCandidates *candidates, int count, const int32_t *points, double low[3], double high[3])
+/* The points of patches whose drift on the way alone is more than the margin are looked for on all of it; others where it ends. */
+static void choose_swept(SnCandidates *candidates)
 {
-    double thickness = 0.0;
-    for (int k = 0; k < count; k++) {
-        const double *box = candidates->boxes + 6 * (size_t)points[k];
-        for (int axis = 0; axis < 3; axis++) {
-            low[axis] = k == 0 ? box[axis] : sn_least(low[axis], box[axis]);
-            high[axis] = k == 0 ? box[3 + axis] : sn_largest(high[axis], box[3 + axis]);
+    for (size_t k = 0; k < candidates->patch_pair_count; k++) {
+        SnPatchPair *pair = candidates->patch_pairs + k;
+        const size_t both[2] = {(size_t)pair->one, (size_t)pair->other};
+        if (patches_drift(candidates, pair)) {
+            continue;
         }
-        thickness = sn_largest(thickness, candidates->surface->thickness[points[k]]);
-    }
-    double reach = SN_NEAR * (thickness + 0.5 * candidates->def.gap);
-    for (int axis = 0; axis < 3; axis++) {
-        low[axis] -= reach;
-        high[axis] += reach;
+        for (int side = 0; side < 2; side++) {
+            const SnPatch *patch = candidates->patches.patches + both[side];
+            for (size_t i = patch->first; i < patch->first + patch->count; i++) {
+                candidates->flags[candidates->patches.points[i]] = 1;
+            }
+        }
     }
 }
 
 static void bound_triangles(void *data, size_t chunk, size_t begin, size_t end)
 {
-    const Sweep *sweep = data;
+    SnCandidates *candidates = ((const Sweep *)data)->candidates;
+    SnPairing pairing = pairing_of(candidates);
     (void)chunk;
     for (size_t t = begin; t < end; t++) {
-        double *box = sweep->candidates->trees.boxes + 6 * t;
-        bound_points(sweep->candidates, 3, sweep->candidates->surface->triangles + 3 * t, box, box + 3);
+        sn_pairing_bound(&pairing, t, candidates->triangle_boxes + 6 * t);
     }
 }
 
-/* Wide enough for moves like those since the last search. */
+/* A search that did not last was too wide for its price, one that lasted may be wider. */
 static void choose_margin(SnCandidates *candidates)
 {
-    double motion = 0.0, least = ASKED_GAPS * candidates->largest_gap;
-    for (size_t b = 0; b < candidates->surface->body_count && candidates->is_valid; b++) {
-        motion = sn_largest(motion, candidates->moves[b].own_excess);
-    }
-    double wide = ASKED_MOTIONS * motion; /* what moves farther than that will be searched for again whatever the margin */
-    candidates->margin = sn_largest(least, wide <= WIDEST * candidates->edge_length ? wide : 0.0);
+    double least = ASKED_GAPS * candidates->largest_gap, most = sn_largest(least, WIDEST * candidates->edge_length);
+    double wanted = candidates->searches == 0             ? most
+                    : candidates->asked <= SHORT_LIVED ? 0.5 * candidates->margin
+                    : candidates->asked >= LONG_LIVED  ? 2.0 * candidates->margin
+                                                       : candidates->margin;
+    candidates->margin = sn_least(sn_largest(wanted, least), most);
+    candidates->asked = 0;
 }
-
-/* Pairs */
 
 typedef struct Meeting {
     SnCandidates *candidates;
-    const SnBoxPairs *found;
-    size_t first[2]; /* triangles of both bodies */
+    const SnPatchSearch *found;
+    SnPairing pairing;
     size_t *counts; /* per chunk of rows: PT and EE */
 } Meeting;
-
-static int boxes_meet(const double low[3], const double high[3], const double other_low[3], const double other_high[3], double margin)
-{
-    return (low[0] - margin <= other_high[0]) & (low[1] - margin <= other_high[1]) & (low[2] - margin <= other_high[2]) &
-           (other_low[0] - margin <= high[0]) & (other_low[1] - margin <= high[1]) & (other_low[2] - margin <= high[2]);
-}
-
-/* Whether two sides, of `count` and `other_count` points, may touch at all. */
-static int sides_may_touch(const SnSurface *surface, int count, const int32_t *points, int other_count, const int32_t *other)
-{
-    int kinematic = 1, shared = 0;
-    for (int i = 0; i < count; i++) {
-        kinematic &= surface->kinematic[points[i]];
-        for (int j = 0; j < other_count; j++) {
-            shared |= points[i] == other[j];
-        }
-    }
-    for (int j = 0; j < other_count; j++) {
-        kinematic &= surface->kinematic[other[j]];
-    }
-    return !kinematic && !shared && !sn_surface_ignores(surface, count, points, other_count, other);
-}
-
-static int sides_meet(const SnCandidates *candidates, int count, const int32_t *points, int other_count, const int32_t *other)
-{
-    double low[3], high[3], other_low[3], other_high[3];
-    if (!sides_may_touch(candidates->surface, count, points, other_count, other)) {
-        return 0;
-    }
-    bound_points(candidates, count, points, low, high);
-    bound_points(candidates, other_count, other, other_low, other_high);
-    return boxes_meet(low, high, other_low, other_high, candidates->margin);
-}
-
-/* Bits 0 to 2: corners of the first triangle against the second; 3 to 5: the reverse; 6 + 3 i + j: edge i against edge j. */
-static unsigned pair_triangles(const SnCandidates *candidates, size_t a, size_t b)
-{
-    const SnSurface *surface = candidates->surface;
-    const size_t both[2] = {a, b};
-    unsigned mask = 0;
-    for (unsigned side = 0; side < 2; side++) {
-        size_t own = both[side], other = both[1 - side];
-        for (unsigned k = 0; k < 3; k++) {
-            if (surface->owned[own] >> k & 1 &&
-                sides_meet(candidates, 1, surface->triangles + 3 * own + k, 3, surface->triangles + 3 * other)) {
-                mask |= 1u << (3 * side + k);
-            }
-        }
-    }
-    for (unsigned i = 0; i < 3; i++) {
-        const int32_t *edge = surface->edges + 2 * (size_t)surface->triangle_edges[3 * a + i];
-        for (unsigned j = 0; j < 3 && surface->owned[a] >> (3 + i) & 1; j++) {
-            const int32_t *other = surface->edges + 2 * (size_t)surface->triangle_edges[3 * b + j];
-            if (surface->owned[b] >> (3 + j) & 1 && sides_meet(candidates, 2, edge, 2, other)) {
-                mask |= 1u << (6 + 3 * i + j);
-            }
-        }
-    }
-    return mask;
-}
 
 static size_t count_bits(unsigned mask)
 {
@@ -244,13 +352,17 @@ static size_t count_bits(unsigned mask)
 static void mask_rows(void *data, size_t chunk, size_t begin, size_t end)
 {
     const Meeting *meeting = data;
-    SnCandidates *candidates = meeting->candidates;
-    const SnBoxPairs *found = meeting->found;
+    const SnPatchSearch *found = meeting->found;
     size_t counts[2] = {0, 0};
     for (size_t row = begin; row < end; row++) {
+        SnPairingSide one, other;
+        if (found->starts[row] < found->starts[row + 1]) {
+            sn_pairing_side(&meeting->pairing, row, meeting->pairing.margin, &one);
+        }
         for (size_t i = found->starts[row]; i < found->starts[row + 1]; i++) {
-            unsigned mask = pair_triangles(candidates, meeting->first[0] + row, meeting->first[1] + (size_t)found->others[i]);
-            candidates->masks[i] = (uint16_t)mask;
+            sn_pairing_side(&meeting->pairing, (size_t)found->others[i], 0.0, &other);
+            unsigned mask = sn_pairing_meet(&meeting->pairing, &one, &other);
+            meeting->candidates->masks[i] = (uint16_t)mask;
             counts[0] += count_bits(mask & 63);
             counts[1] += count_bits(mask >> 6);
         }
@@ -258,72 +370,28 @@ static void mask_rows(void *data, size_t chunk, size_t begin, size_t end)
     memcpy(meeting->counts + 2 * chunk, counts, sizeof counts);
 }
 
-static double side_thickness(const SnSurface *surface, int count, const int32_t *points)
-{
-    double thickness = 0.0;
-    for (int i = 0; i < count; i++) {
-        thickness = sn_largest(thickness, surface->thickness[points[i]]);
-    }
-    return thickness;
-}
-
-static double pair_distance(const SnPair *pair, int is_edges, const double *q)
-{
-    double x[4][3];
-    sn_gather_points(pair->points, q, x);
-    return sqrt(is_edges ? sn_nearest_edges(x).squared : sn_nearest_point_triangle(x).squared);
-}
-
-static void keep_input(SnPair *pair, int is_edges, const SnCandidatesDef *def)
-{
-    double distance = def->input ? pair_distance(pair, is_edges, def->input) : INFINITY;
-    pair->gap = distance < LEAST_GAP * def->gap ? 0.0 : sn_least(pair->limit, (1.0 - ROUNDING) * distance);
-}
-
-/* limit 0: the pair is none. */
-static SnPair make_pair(const SnCandidates *candidates, int is_edges, int32_t first, int32_t second)
-{
-    const SnSurface *surface = candidates->surface;
-    SnPair pair = {.elements = {first, second}};
-    if (is_edges) {
-        memcpy(pair.points, surface->edges + 2 * (size_t)first, 2 * sizeof(int32_t));
-        memcpy(pair.points + 2, surface->edges + 2 * (size_t)second, 2 * sizeof(int32_t));
-    } else {
-        pair.points[0] = first;
-        memcpy(pair.points + 1, surface->triangles + 3 * (size_t)second, 3 * sizeof(int32_t));
-    }
-    int count = is_edges ? 2 : 1;
-    pair.limit = side_thickness(surface, count, pair.points) + side_thickness(surface, 4 - count, pair.points + count) +
-                 candidates->def.gap;
-    if (surface->point_bodies[pair.points[0]] == surface->point_bodies[pair.points[3]]) {
-        double distance = pair_distance(&pair, is_edges, surface->rest);
-        pair.limit = distance < LEAST_GAP * candidates->def.gap ? 0.0 : sn_least(pair.limit, 0.5 * distance);
-    }
-    keep_input(&pair, is_edges, &candidates->def);
-    return pair;
-}
-
 static void expand_rows(void *data, size_t chunk, size_t begin, size_t end)
 {
     const Meeting *meeting = data;
     SnCandidates *candidates = meeting->candidates;
     const SnSurface *surface = candidates->surface;
-    const SnBoxPairs *found = meeting->found;
+    const SnPatchSearch *found = meeting->found;
     SnPair *points = candidates->point_triangles.pairs + meeting->counts[2 * chunk];
     SnPair *edges = candidates->edges.pairs + meeting->counts[2 * chunk + 1];
     for (size_t row = begin; row < end; row++) {
         for (size_t i = found->starts[row]; i < found->starts[row + 1]; i++) {
-            size_t a = meeting->first[0] + row, b = meeting->first[1] + (size_t)found->others[i];
+            size_t a = row, b = (size_t)found->others[i];
             for (unsigned bit = 0, mask = candidates->masks[i]; mask >> bit != 0; bit++) {
                 if (!(mask >> bit & 1)) {
                     continue;
                 }
                 if (bit < 6) {
                     size_t own = bit < 3 ? a : b, other = bit < 3 ? b : a;
-                    *points++ = make_pair(candidates, 0, surface->triangles[3 * own + bit % 3], (int32_t)other);
+                    *points++ = sn_pairing_make(&meeting->pairing, 0, surface->triangles[3 * own + bit % 3], (int32_t)other);
                 } else {
                     unsigned first = (bit - 6) / 3, second = (bit - 6) % 3;
-                    *edges++ = make_pair(candidates, 1, surface->triangle_edges[3 * a + first], surface->triangle_edges[3 * b + second]);
+                    *edges++ = sn_pairing_make(&meeting->pairing, 1, surface->triangle_edges[3 * a + first],
+                                               surface->triangle_edges[3 * b + second]);
                 }
             }
         }
@@ -349,59 +417,99 @@ cleanup:
     return status;
 }
 
-/* Takes out, from `begin` on, the pairs that are none. */
-static void drop_pairs(size_t begin, SnPairList *list)
+/* Takes out the pairs that are none. */
+static void drop_pairs(SnPairList *list)
 {
-    size_t kept = begin;
-    for (size_t i = begin; i < list->count; i++) {
+    size_t kept = 0;
+    for (size_t i = 0; i < list->count; i++) {
         if (list->pairs[i].limit > 0.0) {
-            list->pairs[kept++] = list->pairs[i];
+            if (kept < i) {
+                list->pairs[kept] = list->pairs[i];
+            }
+            kept++;
         }
     }
     list->count = kept;
 }
 
-/* Adds the pairs of two bodies, or of one with itself. */
-static SnStatus add_bodies(SnContext *context, void *data, size_t body, size_t other, const SnBoxPairs *found)
+/* The pairs of all triangles that were found. */
+static SnStatus make_pairs(SnContext *context, SnCandidates *candidates)
 {
     SnStatus status = SN_OK;
-    SnCandidates *candidates = data;
-    const SnSurfaceBody *one = candidates->surface->bodies + body, *two = candidates->surface->bodies + other;
-    size_t points = candidates->point_triangles.count, edges = candidates->edges.count;
-    size_t chunks = sn_parallel_chunk_count(one->triangle_count, ROWS_PER_CHUNK);
-    SN_TRY_ROOM(context, candidates->masks, found->count, candidates->mask_capacity);
+    size_t rows = candidates->surface->triangle_count, chunks = sn_parallel_chunk_count(rows, ROWS_PER_CHUNK);
+    SN_TRY_ROOM(context, candidates->masks, candidates->found.count, candidates->mask_capacity);
     SN_TRY_ROOM(context, candidates->chunk_counts, 2 * chunks, candidates->chunk_capacity);
-    Meeting meeting = {candidates, found, {one->first_triangle, two->first_triangle}, candidates->chunk_counts};
-    sn_parallel_for(one->triangle_count, ROWS_PER_CHUNK, mask_rows, &meeting);
+    Meeting meeting = {candidates, &candidates->found, pairing_of(candidates), candidates->chunk_counts};
+    sn_parallel_for(rows, ROWS_PER_CHUNK, mask_rows, &meeting);
     SN_TRY(place_chunks(context, candidates, chunks, meeting.counts));
-    sn_parallel_for(one->triangle_count, ROWS_PER_CHUNK, expand_rows, &meeting);
-    drop_pairs(points, &candidates->point_triangles);
-    drop_pairs(edges, &candidates->edges);
+    sn_parallel_for(rows, ROWS_PER_CHUNK, expand_rows, &meeting);
+    drop_pairs(&candidates->point_triangles);
+    drop_pairs(&candidates->edges);
 cleanup:
     return status;
+}
+
+/* Fills the lists, with what they had slack for at the end of the way. */
+static SnStatus search(SnContext *context, SnCandidates *candidates, const SnWay *way)
+{
+    SnStatus status = SN_OK;
+    const SnSurface *surface = candidates->surface;
+    const double *from = way->q[0], *to = way->q[1];
+    Sweep sweep = {candidates, from, to};
+    candidates->is_valid = 0;
+    choose_margin(candidates);
+    candidates->searches++;
+    candidates->point_triangles.count = candidates->edges.count = candidates->watched_count = 0;
+    SN_TRY(meet_patches(context, candidates));
+    sn_drift_refer(&candidates->drift, to);
+    sn_drift_go(&candidates->drift, way);
+    choose_swept(candidates);
+    sn_parallel_for(surface->point_count, POINTS_PER_CHUNK, sweep_points, &sweep);
+    memset(candidates->flags, 0, surface->point_count);
+    sn_parallel_for(surface->triangle_count, POINTS_PER_CHUNK, bound_triangles, &sweep);
+    SN_TRY(sn_context_look(context));
+    SN_TRY(sn_patch_search(context, &candidates->patches, candidates->triangle_boxes, candidates->margin, candidates->patch_pair_count,
+                           (const int32_t(*)[2])candidates->patch_list, &candidates->found));
+    SN_TRY(make_pairs(context, candidates));
+    SN_TRY(order_pairs(context, candidates, to));
+    candidates->is_valid = 1;
+cleanup:
+    return status;
+}
+
+/* The number of some positions: what is known keeps its own. `kept`: which of both must stay known, -1: none. Returns which is known now. */
+static int number_positions(SnCandidates *candidates, const double *q, int kept)
+{
+    size_t bytes = 3 * candidates->surface->point_count * sizeof *q;
+    for (int k = 0; k < 2; k++) {
+        if (candidates->numbers[k] != 0 && memcmp(candidates->known[k], q, bytes) == 0) {
+            return k;
+        }
+    }
+    int k = kept < 0 ? 0 : 1 - kept;
+    memcpy(candidates->known[k], q, bytes);
+    candidates->numbers[k] = ++candidates->last_number;
+    return k;
 }
 
 SnStatus sn_candidates_find(SnContext *context, SnCandidates *candidates, const double *from, const double *to, int *searched)
 {
     SnStatus status = SN_OK;
-    const SnSurface *surface = candidates->surface;
-    Sweep sweep = {candidates, from, to};
-    int valid = is_still_valid(candidates, from, to);
+    Bounds bounds = {candidates, from, to};
+    int begin = number_positions(candidates, from, -1), end = number_positions(candidates, to, begin);
+    SnWay way = {{from, to}, {candidates->numbers[begin], candidates->numbers[end]}};
+    sn_calm_go(&candidates->calm, &way);
+    sn_drift_go(&candidates->drift, &way);
+    sn_parallel_for(candidates->patches.count, PATCHES_PER_CHUNK, bound_patches, &bounds);
+    int valid = candidates->is_valid && is_still_valid(candidates, from, to);
     if (searched != NULL) {
         *searched = !valid;
     }
-    if (valid) {
-        return SN_OK;
+    if (!valid) {
+        SN_TRY(search(context, candidates, &way));
     }
-    choose_margin(candidates);
-    candidates->is_valid = 0;
-    candidates->searches++;
-    sn_parallel_for(surface->point_count, POINTS_PER_CHUNK, sweep_points, &sweep);
-    sn_parallel_for(surface->triangle_count, POINTS_PER_CHUNK, bound_triangles, &sweep);
-    candidates->point_triangles.count = candidates->edges.count = 0;
-    SN_TRY(sn_trees_fit(context, &candidates->trees));
-    SN_TRY(sn_trees_meet(context, &candidates->trees, candidates->margin, 0, add_bodies, candidates));
-    candidates->is_valid = 1;
+    candidates->asked++;
+    watch(candidates);
 cleanup:
     return status;
 }
@@ -410,9 +518,10 @@ void sn_candidates_keep_input(SnCandidates *candidates, const double *input)
 {
     SnPairList *lists[2] = {&candidates->point_triangles, &candidates->edges};
     candidates->def.input = input;
+    SnPairing pairing = pairing_of(candidates);
     for (int k = 0; k < 2; k++) {
         for (size_t i = 0; i < lists[k]->count; i++) {
-            keep_input(lists[k]->pairs + i, k, &candidates->def);
+            sn_pairing_keep_input(&pairing, k, lists[k]->pairs + i);
         }
     }
 }
@@ -420,6 +529,24 @@ void sn_candidates_keep_input(SnCandidates *candidates, const double *input)
 void sn_candidates_forget(SnCandidates *candidates)
 {
     candidates->is_valid = 0;
+}
+
+static SnStatus allocate(SnContext *context, SnCandidates *candidates)
+{
+    SnStatus status = SN_OK;
+    size_t patches = candidates->patches.count;
+    for (int k = 0; k < 2; k++) {
+        SN_TRY_NEW(context, candidates->known[k], 3 * candidates->surface->point_count, double);
+    }
+    SN_TRY_NEW(context, candidates->boxes, 6 * candidates->surface->point_count, double);
+    SN_TRY_NEW(context, candidates->triangle_boxes, 6 * candidates->surface->triangle_count, double);
+    SN_TRY_NEW(context, candidates->patch_boxes, 6 * patches, double);
+    SN_TRY_NEW(context, candidates->excess, patches, double);
+    SN_TRY_NEW(context, candidates->meetings, patches * patches, int32_t); /* a search fills it */
+    SN_TRY_NEW(context, candidates->flags, candidates->surface->point_count, unsigned char);
+    candidates->flag_capacity = candidates->surface->point_count;
+cleanup:
+    return status;
 }
 
 SnStatus sn_candidates_init(SnContext *context, const SnSurface *surface, const SnCandidatesDef *def, SnCandidates *candidates)
@@ -430,10 +557,12 @@ SnStatus sn_candidates_init(SnContext *context, const SnSurface *surface, const 
     if (!(def->gap > 0.0 && isfinite(def->gap))) {
         SN_TRY(sn_context_fail(context, SN_BAD_INPUT, "The gap of contact is %g: give more than 0.", def->gap));
     }
-    SN_TRY(sn_trees_init(context, surface, &candidates->trees));
-    SN_TRY_NEW(context, candidates->moves, surface->body_count, SnBodyMove);
-    SN_TRY_NEW(context, candidates->boxes, 6 * surface->point_count, double);
-    SN_TRY_NEW(context, candidates->chunk_values, 3 * sn_parallel_chunk_count(surface->point_count + 1, POINTS_PER_CHUNK), double);
+    SN_TRY(sn_surface_patches_init(context, surface, &candidates->patches));
+    SnPairing pairing = pairing_of(candidates);
+    pairing.input = NULL;
+    SN_TRY(sn_calm_init(context, &candidates->patches, &pairing, &candidates->calm));
+    SN_TRY(sn_drift_init(context, &candidates->patches, 0, &candidates->drift));
+    SN_TRY(allocate(context, candidates));
     for (size_t p = 0; p < surface->point_count; p++) {
         thickness = sn_largest(thickness, surface->thickness[p]);
     }
@@ -452,13 +581,16 @@ cleanup:
 
 void sn_candidates_clear(SnCandidates *candidates)
 {
-    sn_trees_clear(&candidates->trees);
-    sn_release(candidates->moves);
-    sn_release(candidates->boxes);
-    sn_release(candidates->masks);
-    sn_release(candidates->chunk_counts);
-    sn_release(candidates->chunk_values);
-    sn_release(candidates->point_triangles.pairs);
-    sn_release(candidates->edges.pairs);
+    void *const blocks[] = {candidates->boxes, candidates->patch_boxes, candidates->excess, candidates->meetings, candidates->patch_pairs,
+                            candidates->slack, candidates->groups, candidates->flags, candidates->watched, candidates->masks,
+                            candidates->chunk_counts, candidates->point_triangles.pairs, candidates->edges.pairs,
+                            candidates->known[0], candidates->known[1], candidates->patch_list, candidates->triangle_boxes};
+    sn_patch_search_clear(&candidates->found);
+    sn_surface_patches_clear(&candidates->patches);
+    sn_calm_clear(&candidates->calm);
+    sn_drift_clear(&candidates->drift);
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
+        sn_release(blocks[i]);
+    }
     *candidates = (SnCandidates){0};
 }

@@ -45,7 +45,7 @@ static double largest_relative_speed(int count, const double v[4][3])
 
 double sn_ccd_pair(int edges, const double x[4][3], const double y[4][3], double gap, int *rounds)
 {
-    int count = edges ? 2 : 1, round;
+    int count = edges ? 2 : 1, round, close = 1;
     double v[4][3], now[4][3], n[3], time = 0.0, kept = 0.0;
     sn_middles(count, x, n);
     if (sn_is_ahead(sn_least(sn_ahead_along(count, n, x), sn_ahead_along(count, n, y)), n, GAP_KEPT * gap)) { /* affine in time */
@@ -65,7 +65,7 @@ double sn_ccd_pair(int edges, const double x[4][3], const double y[4][3], double
         }
     }
     double speed = largest_relative_speed(count, v);
-    for (round = 1; round <= MOST_ROUNDS; round++) {
+    for (round = 1; close <= MOST_ROUNDS; round++) {
         for (int i = 0; i < 4; i++) {
             for (int axis = 0; axis < 3; axis++) {
                 now[i][axis] = x[i][axis] + time * v[i][axis];
@@ -73,6 +73,7 @@ double sn_ccd_pair(int edges, const double x[4][3], const double y[4][3], double
         }
         SnNearest nearest = edges ? sn_nearest_edges(now) : sn_nearest_point_triangle(now);
         double distance = sn_nearest_normal(&nearest, n);
+        close += distance < SN_NEAR * gap; /* what never comes near is always free, so it need not be looked at */
         kept = round == 1 ? sn_least(GAP_KEPT * gap, DISTANCE_KEPT * distance) : kept;
         if (distance - kept <= ARRIVED * kept) {
             break;
@@ -85,7 +86,7 @@ double sn_ccd_pair(int edges, const double x[4][3], const double y[4][3], double
         }
     }
     if (rounds != NULL) {
-        *rounds = round < MOST_ROUNDS ? round : MOST_ROUNDS;
+        *rounds = round;
     }
     return time;
 }
@@ -95,16 +96,9 @@ double sn_ccd_pair(int edges, const double x[4][3], const double y[4][3], double
 typedef struct Detection {
     const SnCandidates *candidates;
     const double *from, *to;
-    double *times; /* PT, then EE */
+    double *times; /* of those that are watched */
     long *rounds;  /* per chunk */
 } Detection;
-
-static const SnPair *pair_at(const SnCandidates *candidates, size_t index, int *edges)
-{
-    *edges = index >= candidates->point_triangles.count;
-    return *edges ? candidates->edges.pairs + (index - candidates->point_triangles.count)
-                  : candidates->point_triangles.pairs + index;
-}
 
 static void detect_pairs(void *data, size_t chunk, size_t begin, size_t end)
 {
@@ -113,7 +107,7 @@ static void detect_pairs(void *data, size_t chunk, size_t begin, size_t end)
     for (size_t i = begin; i < end; i++) {
         int edges, rounds = 0;
         double x[4][3], y[4][3];
-        const SnPair *pair = pair_at(detection->candidates, i, &edges);
+        const SnPair *pair = sn_candidates_at(detection->candidates, detection->candidates->watched[i], &edges);
         detection->times[i] = SN_CCD_FREE;
         if (!pair->exempt && pair->gap > 0.0) {
             sn_gather_points(pair->points, detection->from, x);
@@ -128,8 +122,9 @@ static SnHit look_at_hit(const Detection *detection, size_t index)
 {
     SnHit hit = {.time = detection->times[index]};
     double x[4][3], y[4][3];
-    const SnPair *pair = pair_at(detection->candidates, index, &hit.edges);
-    hit.pair = (int32_t)(hit.edges ? index - detection->candidates->point_triangles.count : index);
+    int32_t place = detection->candidates->watched[index];
+    const SnPair *pair = sn_candidates_at(detection->candidates, place, &hit.edges);
+    hit.pair = hit.edges ? place - (int32_t)detection->candidates->point_triangles.count : place;
     sn_gather_points(pair->points, detection->from, x);
     sn_gather_points(pair->points, detection->to, y);
     for (int i = 0; i < 4; i++) {
@@ -146,7 +141,7 @@ static SnHit look_at_hit(const Detection *detection, size_t index)
 SnStatus sn_ccd_find(SnContext *context, const SnCandidates *candidates, const double *from, const double *to, SnHits *hits)
 {
     SnStatus status = SN_OK;
-    size_t count = candidates->point_triangles.count + candidates->edges.count, hit_count = 0;
+    size_t count = candidates->watched_count, hit_count = 0;
     size_t chunks = sn_parallel_chunk_count(count, PAIRS_PER_CHUNK);
     hits->count = 0;
     hits->rounds = 0;

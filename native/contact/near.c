@@ -214,10 +214,11 @@ static int is_in_front(const SnSurface *surface, const double *q, const SnPair *
 }
 
 /* Looks at a candidate: 1 where it touches. */
-static int look(const SnCandidates *candidates, int edges, size_t place, const double *q, SnTouch *touch)
+static int look(const SnCandidates *candidates, int32_t place, const double *q, SnTouch *touch)
 {
     const SnSurface *surface = candidates->surface;
-    const SnPair *pair = find_pair(candidates, edges, (int32_t)place);
+    int edges;
+    const SnPair *pair = sn_candidates_at(candidates, place, &edges);
     double x[4][3], reach = SN_NEAR * pair->gap;
     if (pair->gap <= 0.0) {
         return 0;
@@ -232,7 +233,8 @@ static int look(const SnCandidates *candidates, int edges, size_t place, const d
     if (!(nearest.squared < reach * reach) || nearest.squared == 0.0) {
         return 0;
     }
-    *touch = (SnTouch){.gap = pair->gap, .weight = 1.0, .edges = edges, .pair = (int32_t)place, .is_wish = pair->exempt == SN_CAUGHT || pair->exempt == SN_EXEMPT};
+    *touch = (SnTouch){.gap = pair->gap, .weight = 1.0, .edges = edges, .is_wish = pair->exempt == SN_CAUGHT || pair->exempt == SN_EXEMPT};
+    touch->pair = edges ? place - (int32_t)candidates->point_triangles.count : place;
     memcpy(touch->points, pair->points, sizeof touch->points);
     memcpy(touch->c, nearest.c, sizeof touch->c);
     touch->distance = sn_nearest_normal(&nearest, touch->n);
@@ -243,7 +245,6 @@ static int look(const SnCandidates *candidates, int edges, size_t place, const d
 
 typedef struct LookJob {
     const SnCandidates *candidates;
-    int edges;
     const double *q;
     unsigned char *flags;
 } LookJob;
@@ -254,7 +255,7 @@ static void look_at_some(void *data, size_t chunk, size_t begin, size_t end)
     SnTouch touch;
     (void)chunk;
     for (size_t k = begin; k < end; k++) {
-        job->flags[k] = (unsigned char)look(job->candidates, job->edges, k, job->q, &touch);
+        job->flags[k] = (unsigned char)look(job->candidates, job->candidates->watched[k], job->q, &touch);
     }
 }
 
@@ -276,33 +277,22 @@ static void sort_touches(SnTouches *touches)
 
 SnStatus sn_near_find(SnContext *context, const SnCandidates *candidates, const double *q, SnTouches *touches)
 {
+    SnStatus status = SN_OK;
+    size_t count = candidates->watched_count;
     touches->count = 0;
-    for (int edges = 0; edges < 2; edges++) {
-        size_t count = edges ? candidates->edges.count : candidates->point_triangles.count;
-        if (count > touches->flag_capacity) {
-            unsigned char *grown = sn_reallocate(context, touches->flags, 2 * count, 1);
-            if (grown == NULL) {
-                return SN_OUT_OF_MEMORY;
-            }
-            touches->flags = grown;
-            touches->flag_capacity = 2 * count;
-        }
-        LookJob job = {candidates, edges, q, touches->flags};
-        sn_parallel_for(count, CHUNK, look_at_some, &job);
-        for (size_t k = 0; k < count; k++) {
-            if (!touches->flags[k]) {
-                continue;
-            }
-            SnStatus status = reserve(context, touches, 1);
-            if (status != SN_OK) {
-                return status;
-            }
-            (void)look(candidates, edges, k, q, touches->touches + touches->count);
+    SN_TRY_ROOM(context, touches->flags, count, touches->flag_capacity);
+    LookJob job = {candidates, q, touches->flags};
+    sn_parallel_for(count, CHUNK, look_at_some, &job);
+    for (size_t k = 0; k < count; k++) {
+        if (touches->flags[k]) {
+            SN_TRY(reserve(context, touches, 1));
+            (void)look(candidates, candidates->watched[k], q, touches->touches + touches->count);
             set_key(touches->touches + touches->count++);
         }
     }
     sort_touches(touches);
-    return SN_OK;
+cleanup:
+    return status;
 }
 
 SnStatus sn_near_add_hits(SnContext *context, const SnCandidates *candidates, const SnHits *hits, const double *from, const double *to,

@@ -17,21 +17,8 @@
 #ifndef SN_CONTACT_TANGLES_H
 #define SN_CONTACT_TANGLES_H
 
-#include "contact/intersections.h"
 #include "contact/near.h"
-
-/* A point in a region: mark = 4 tangle + 2 side + (1: it was cut off). */
-typedef struct SnRegionPoint {
-    int32_t point, mark;
-} SnRegionPoint;
-
-typedef struct SnRegions {
-    size_t crossing_count; /* edges through triangles, ... */
-    size_t tangle_count;   /* ... and the contours that they form */
-    size_t count, capacity;
-    SnRegionPoint *points; /* by point, then mark; owned */
-    int32_t *starts;       /* all points + 1; owned */
-} SnRegions;
+#include "contact/regions.h"
 
 typedef struct SnLingering {
     int32_t points[4]; /* as in SnPair */
@@ -53,9 +40,11 @@ typedef struct SnTangles {
     SnLingering *lingering; /* by points; owned */
     size_t cure_count, cure_capacity;
     SnCure *cures;      /* by point, then tangle; owned */
-    SnCrossings crossings;
-    /* inside: what tangles.c works with */
-    struct SnTanglesWork *work;
+    SnContours contours;
+    /* inside */
+    double edge_length; /* mean at rest */
+    size_t next_capacity;
+    SnLingering *next_lingering; /* those to come; owned */
 } SnTangles;
 
 /* The surface must outlive it. */
@@ -74,11 +63,6 @@ void sn_tangles_mark(const SnTangles *tangles, SnCandidates *candidates);
 
 /* A pair of the candidates that is caught lingers from now on. */
 SnStatus sn_tangles_let_go(SnContext *context, SnTangles *tangles, SnCandidates *candidates, int edges, int32_t pair);
-
-/* Adds the way out of what is cut off as touches, whose distance is negative until they are out. No gap is wanted beyond that
-   in `input` (points x 3; null: none). */
-SnStatus sn_tangles_add_cures(SnContext *context, const SnTangles *tangles, const SnCandidates *candidates, const double *q,
-                              const double *input, SnTouches *touches);
 
 /* What a tangled point is told as: bits of `flags` (points). */
 #define SN_POINT_TANGLED 1 /* in a region, or just out of it */

@@ -2,7 +2,7 @@
    sn_contact_solve: from a safe place to a minimum, and only as far as continuous detection proves it free (methods, A5).
 
      planes = what is near the safe place, what the guess would hit
-     +-> minimise with these planes                                     the caller's: Newton, and what it does afterwards
+     +-> minimise with these planes, roughly until all of the way is free     the caller's: Newton, and what it does afterwards
      |   forces become multipliers
      |   detection from the safe place to there; kinematic points go along
      |   the safe place moves as far as is proved
@@ -44,13 +44,13 @@ typedef struct SnContactStage {
     const double *pose;       /* vertices x 3 there */
     const double *start;      /* vertices x 3: where the safe place is */
     double length;            /* seconds that points take from where friction counts from */
-    double ahead;             /* times as long is the way to the end of the step */
     double part;              /* of a whole step, 0..1: what is left of one has forces that mean nothing to the next */
     double share;             /* forces count so many times: 2 in a trapezoidal stage, which takes the mean with nothing at its start */
     double from_stage, from_begin; /* what friction counts from: so much of the points after the last stage, and of those before the step */
     void *self;
-    /* Moves `positions` to the minimum with the planes (null: nothing touches). `first`: it is the first time in this stage. */
-    SnStatus (*minimise)(SnContext *context, void *self, SnPlanes *planes, int first, double *positions);
+    /* Moves `positions` to the minimum with the planes (null: nothing touches). `first`: it is the first time in this stage. `tolerance`,
+       metres: so much is enough, however close the stage is to be in the end. */
+    SnStatus (*minimise)(SnContext *context, void *self, SnPlanes *planes, int first, double tolerance, double *positions);
     /* N/m: the stiffness of each unknown. */
     const double *(*hardness)(void *self, const double *positions);
 } SnContactStage;
@@ -77,10 +77,6 @@ double sn_contact_work(const SnContact *contact);
 
 /* The way from where the step began to other positions than were solved for: 1 if it is free, and they are the safe place from now on. */
 SnStatus sn_contact_prove(SnContext *context, SnContact *contact, const double *positions, int *is_free);
-
-/* groups (the world's bodies): the first of the bodies that press on each other at the last value of the planes, itself where none does; -1
-   where something of them presses on what is kinematic. */
-void sn_contact_group(const SnContact *contact, const SnPlanes *planes, int32_t *groups);
 
 /* What a checkpoint holds beside the state, between two intervals: which pairs press, by the keys of their touches (x 5, rising), how
    hard, and how friction holds them (x 3), N. With that, and sn_stepper_forget at the start of every interval, a run that goes on from a

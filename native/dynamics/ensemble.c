@@ -31,6 +31,10 @@ static SnStatus check_members(SnContext *context, size_t count, const SnMember *
             return sn_context_fail(context, SN_BAD_INPUT,
                                    "Setups that are simulated together need the same integrator and Newton rounds: make them equal.");
         }
+        if (members[m].step.expression != members[0].step.expression || members[m].step.inertia != members[0].step.inertia) {
+            return sn_context_fail(context, SN_BAD_INPUT,
+                                   "Setups that are simulated together need the same way of leaving out expressions: make them equal.");
+        }
     }
     return SN_OK;
 }

@@ -36,6 +36,20 @@ static void carry_along(const SnInputDriver *driver, const SnWorld *world, const
     }
 }
 
+/* The material of the moment that the stage asks for. */
+static void set_material(const SnInputDriver *driver, SnStage *stage)
+{
+    SnFirmness *firmness = driver->firmness;
+    SnTetInput *input = &driver->keep_pose->input;
+    input->mu = input->lambda = NULL;
+    if (firmness != NULL && sn_firmness_acts(firmness)) {
+        stage->has_changed |= sn_firmness_prepare(firmness, driver->curve, stage->material);
+        stage->varies |= sn_firmness_varies(firmness);
+        input->mu = firmness->mu;
+        input->lambda = firmness->lambda;
+    }
+}
+
 static SnStatus prepare(SnContext *context, void *self, const SnWorld *world, const SnBody *body, double fraction, SnStage *stage)
 {
     SnInputDriver *driver = self;
@@ -60,6 +74,7 @@ static SnStatus prepare(SnContext *context, void *self, const SnWorld *world, co
     }
     if (keep != NULL) {
         sn_keep_pose_prepare(keep, stage->pose + 3 * first);
+        set_material(driver, stage);
         sn_keep_pose_hold(keep, stage->pose + 3 * first, stage->loads + 3 * first);
         stage->inputs[body->first_term] = &keep->input;
     }

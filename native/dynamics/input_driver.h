@@ -3,6 +3,7 @@
 #ifndef SN_DYNAMICS_INPUT_DRIVER_H
 #define SN_DYNAMICS_INPUT_DRIVER_H
 
+#include "dynamics/firmness.h"
 #include "dynamics/input_curve.h"
 #include "dynamics/keep_pose.h"
 #include "dynamics/stage.h"
@@ -17,6 +18,7 @@ typedef struct SnInputDriver {
     const double *most;     /* vertices, m/s²: of the input's acceleration about so much is felt at most, the rest carries the body along;
                                null: all of it */
     SnKeepPose *keep_pose;  /* of the body's first term; null: none */
+    SnFirmness *firmness;   /* of the same, with Keep Pose (of 0 perhaps); null: stiffness as built */
 } SnInputDriver;
 
 /* `driver` must stay while it is in use. */

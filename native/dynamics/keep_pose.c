@@ -70,11 +70,14 @@ void sn_keep_pose_prepare(SnKeepPose *keep_pose, const double *pose)
 
 void sn_keep_pose_hold(SnKeepPose *keep_pose, const double *pose, double *loads)
 {
-    const SnTetElements *elements = keep_pose->elements;
+    SnTetElements own = *keep_pose->elements;
+    const SnTetElements *elements = &own;
     size_t n = 3 * keep_pose->vertex_count;
     if (keep_pose->clamped == 0) {
         return;
     }
+    own.mu = keep_pose->input.mu != NULL ? (double *)keep_pose->input.mu : own.mu;
+    own.lambda = keep_pose->input.lambda != NULL ? (double *)keep_pose->input.lambda : own.lambda;
     sn_tet_elements_derivatives(elements, keep_pose->rest, pose, keep_pose->gradients, NULL);
     memset(keep_pose->held, 0, n * sizeof *keep_pose->held);
     for (size_t k = 0; k < 12 * elements->count; k++) {

@@ -11,7 +11,7 @@ typedef struct SnKeepPose {
     double keep;          /* 0..1 */
     double *scale;        /* the body's vertices: what multiplies it from place to place, 1 until set; owned */
     double *tet_scale;    /* tets: the same; owned */
-    SnTetInput input;     /* for the pose prepared last: the input of the stage */
+    SnTetInput input;     /* for the pose prepared last: the input of the stage; who knows of a material sets that in it */
     /* Its own: */
     double *rest;         /* 9 x tets */
     double *volume;       /* tets, m³ */

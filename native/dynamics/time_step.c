@@ -7,16 +7,23 @@
    made of y, and E at the end of the stage is added to it.
    Damping takes the input's velocity as (ū - p̄)/τ, p̄ made of the input as p is of the state: flesh that moves with the input then
    feels none, where the exact v̄ would pull it off by what the scheme leaves of the input's curve.
+   Materials are those of the end of the step in all of its stages. Where that is another than at its start, the step starts where the new material
+   has the force of the old one (transport): under a load flesh keeps to its static curve, and is not left there to swing.
    D = αM + βK, α the drag of each vertex and β the damping of each element, where K is the stiffness of small strains, turned as the shape that the stage
    is expected to end in (SnViscosity): with the shape at the start of the step the scheme would be of first order. */
 #include "dynamics/time_step.h"
 
 #include "base/memory.h"
+#include "dynamics/plane_groups.h"
 
 #include <math.h>
 #include <string.h>
 
 #define MAX_ROUNDS 60
+#define TRANSPORT_TOLERANCE 0.1 /* of that of a step: what is off adds up over many */
+#define TRANSPORT_HOLD 1e-12    /* of the inertia in a step: what keeps a body in place that nothing holds */
+#define TRANSPORT_SWING 2.0     /* times as far as a vertex is from the input, and ... */
+#define TRANSPORT_FAR 0.01      /* ... of the size of the body farther than that no transport takes it */
 #define PARTS_MOST 100 /* of a step that something is in the way of: the last goes through with it */
 #define NO_PART 1e-9   /* of a step: nothing of it was done */
 /* The energy bound of a step is an estimate where the input bends within it: this fraction of the input's own kinetic energy is
@@ -28,6 +35,7 @@ struct SnStepper {
     const SnWorld *world;
     SnStepSettings settings;
     SnNewton *newton;
+    SnNewton *transport;               /* of the same without inertia; made when a material changes for the first time */
     double *element_gradients;
     double *energies;                  /* of chunks of elements */
     SnStage stage;                     /* the moment prepared last; its poses are one of the next two pairs */
@@ -47,9 +55,11 @@ struct SnStepper {
     double *pull;                      /* ... of the springs */
     double *kept_positions, *kept_velocities; /* of a step that some of several bodies retake */
     unsigned char *risen;              /* bodies whose energy rose in it */
-    int32_t *groups;                   /* bodies: see sn_contact_group */
+    int32_t *groups;                   /* bodies: see sn_plane_groups */
     double *acceleration;              /* of the last step, relative to the input */
     double *expected;                  /* what it is to be in the next one if it goes on changing as it did */
+    double *moved;                     /* where a transport has taken the start of the step */
+    double *stored;                    /* bodies: energy over the input before it */
     int has_acceleration;
     SnContact *contact;                /* or null; not owned */
     double part;                       /* of what was asked for, that the step in hand is */
@@ -57,7 +67,7 @@ struct SnStepper {
 };
 
 /* All arrays but those of terms, with their sizes: made and released in one place. */
-#define ARRAYS_MOST 32
+#define ARRAYS_MOST 33
 typedef struct Array {
     double **at;
     size_t count;
@@ -97,6 +107,8 @@ static size_t list_arrays(SnStepper *s, Array arrays[ARRAYS_MOST])
                     {&s->kept_positions, world->body_count > 1 ? n : 0},
                     {&s->kept_velocities, world->body_count > 1 ? n : 0},
                     {&s->acceleration, n},
+                    {&s->moved, n},
+                    {&s->stored, world->body_count},
                     {&s->expected, n}};
     _Static_assert(sizeof list / sizeof *list <= ARRAYS_MOST, "there is room for all");
     memcpy(arrays, list, sizeof list);
@@ -150,6 +162,7 @@ void sn_stepper_destroy(SnStepper *s)
         return;
     }
     sn_newton_destroy(s->newton);
+    sn_newton_destroy(s->transport);
     size_t count = list_arrays(s, arrays);
     for (size_t k = 0; k < count; k++) {
         sn_release(*arrays[k].at);
@@ -171,6 +184,9 @@ void sn_stepper_forget(SnStepper *s)
 {
     s->factor_tau = 0.0;
     s->has_acceleration = 0;
+    if (s->transport != NULL) {
+        sn_newton_forget(s->transport);
+    }
     if (s->contact != NULL) {
         sn_contact_forget(s->contact);
     }
@@ -191,9 +207,11 @@ cleanup:
     return status;
 }
 
-/* The start of a step. */
-static SnStatus prepare_start(SnContext *context, SnStepper *s, const SnDriver *drivers, double fraction)
+/* The start of a step, with the material of another moment. */
+static SnStatus prepare_start(SnContext *context, SnStepper *s, const SnDriver *drivers, double fraction, double material)
 {
+    s->stage.material = material;
+    s->stage.varies = s->stage.has_changed = 0;
     s->stage.pose = s->pose_begin;
     s->stage.pose_velocity = s->pose_velocity_begin;
     s->stage.shift = s->shift_begin;
@@ -228,6 +246,22 @@ static void set_damping(SnStepper *s, double rate, const double *positions, cons
             s->inputs[t].damping = (SnDamping){rate * world->damping[t], world->damping_scale[t], s->damping_shape[t]};
         }
     }
+}
+
+/* What is left of all forces but inertia and damping, with the input prepared last. */
+static void evaluate_force(SnStepper *s, const double *positions, double *force)
+{
+    const SnWorld *world = s->world;
+    for (size_t t = 0; t < world->term_count; t++) {
+        s->inputs[t].damping = (SnDamping){0};
+    }
+    (void)sn_terms_value(world->term_count, world->terms, s->inputs, positions, s->energies, s->element_gradients);
+    sn_assembly_gather_gradient(&world->assembly, s->element_gradients, force);
+    for (size_t k = 0; k < 3 * world->vertex_count; k++) {
+        force[k] = s->stage.loads[k] - force[k] + s->stage.drive[k / 3] * (s->stage.pose[k] - positions[k]);
+    }
+    (void)sn_springs_pull(&world->springs, s->stage.spring_targets, positions, s->pull);
+    sn_rows_spread(&world->springs.rows, s->pull, force);
 }
 
 /* F at the start of the step, from state and input alone: what TR-BDF2 builds on. */
@@ -266,7 +300,7 @@ static void balance_free_bodies(const SnStepper *s, const SnPlanes *planes, doub
         s->groups[b] = (int32_t)b;
     }
     if (planes != NULL) {
-        sn_contact_group(s->contact, planes, s->groups);
+        sn_plane_groups(s->world, planes, s->groups);
     }
     for (size_t g = 0; g < world->body_count; g++) {
         double total = 0.0, force[3] = {0};
@@ -325,15 +359,17 @@ typedef struct Minimum {
     SnNewtonReport rounds;
 } Minimum;
 
-static SnStatus minimise(SnContext *context, void *self, SnPlanes *planes, int first, double *positions)
+static SnStatus minimise(SnContext *context, void *self, SnPlanes *planes, int first, double tolerance, double *positions)
 {
     SnStatus status = SN_OK;
     Minimum *m = self;
     SnStepper *s = m->s;
     const SnWorld *world = s->world;
     size_t n = 3 * world->vertex_count;
+    SnNewtonSettings newton = m->newton;
+    newton.step_tolerance = fmax(newton.step_tolerance, tolerance);
     m->objective.planes = planes;
-    SN_TRY(sn_newton_minimise(context, s->newton, &m->objective, &m->newton, positions, &m->rounds));
+    SN_TRY(sn_newton_minimise(context, s->newton, &m->objective, &newton, positions, &m->rounds));
     if (m->start != NULL && first && !m->newton.single_full_step) {
         for (size_t k = 0; k < n; k++) {
             s->stage_positions[k] = world->fixed[k / 3] ? s->pose[k] : m->start[k];
@@ -341,7 +377,7 @@ static SnStatus minimise(SnContext *context, void *self, SnPlanes *planes, int f
         impose_rows(s, s->stage.row_targets, s->stage_positions);
         if (!(m->rounds.value <= sn_newton_value(s->newton, &m->objective, s->stage_positions))) {
             memcpy(positions, s->stage_positions, n * sizeof *positions);
-            SN_TRY(sn_newton_minimise(context, s->newton, &m->objective, &m->newton, positions, &m->rounds));
+            SN_TRY(sn_newton_minimise(context, s->newton, &m->objective, &newton, positions, &m->rounds));
         }
     }
     if (planes != NULL) { /* forces that belong to the result */
@@ -364,7 +400,7 @@ typedef struct Stage {
     double tau, fraction;
     const double *start; /* where the stage starts, ... */
     int may_stay;        /* ... which is no worse a place than any other: see Minimum */
-    double length, ahead, share, from_stage, from_begin;
+    double length, share, from_stage, from_begin;
 } Stage;
 
 /* Solves the stage that was prepared last, from offset p and prediction x̂ and the guess in `positions`. `reached`: how much of it, if
@@ -393,10 +429,10 @@ static SnStatus solve_stage(SnContext *context, SnStepper *s, const Stage *stage
     impose_rows(s, s->stage.row_targets, positions);
     *reached = 1.0;
     if (s->contact == NULL) {
-        SN_TRY(minimise(context, &minimum, NULL, 1, positions));
+        SN_TRY(minimise(context, &minimum, NULL, 1, 0.0, positions));
     } else {
         SnContactStage contact = {.fraction = stage->fraction, .pose = s->pose, .start = stage->start, .length = stage->length,
-                                  .ahead = stage->ahead, .part = s->part, .share = stage->share,
+                                  .part = s->part, .share = stage->share,
                                   .from_stage = stage->from_stage, .from_begin = stage->from_begin, .self = &minimum,
                                   .minimise = minimise, .hardness = find_hardness};
         SN_TRY(sn_contact_solve(context, s->contact, &contact, positions, reached));
@@ -462,7 +498,7 @@ static SnStatus tr_bdf2(SnContext *context, SnStepper *s, const SnDriver *driver
         s->predicted[k] = s->offset[k] + tau * (state->velocities[k] + tau * acceleration);
     }
     double middle = begin + 2.0 * theta * (end - begin);
-    Stage first = {.tau = tau, .fraction = middle, .start = state->positions, .length = 2.0 * tau, .ahead = 0.5 / theta, .share = 2.0,
+    Stage first = {.tau = tau, .fraction = middle, .start = state->positions, .length = 2.0 * tau, .share = 2.0,
                    .from_begin = 1.0};
     SN_TRY(prepare_stage(context, s, drivers, middle));
     guess_stage(s, state, 2.0 * tau, s->stage_positions);
@@ -500,7 +536,7 @@ static double stored_energy(SnStepper *s, const SnBody *body, const double *posi
     double sum = sn_terms_value(body->term_count, world->terms + body->first_term, inputs, positions, s->energies, NULL);
     for (size_t v = body->first_vertex; v < body->first_vertex + body->vertex_count; v++) {
         for (size_t k = 3 * v; k < 3 * v + 3 && !world->fixed[v]; k++) {
-            double distance = positions[k] - s->pose[k];
+            double distance = positions[k] - s->stage.pose[k];
             sum += 0.5 * s->stage.drive[v] * distance * distance;
         }
     }
@@ -640,17 +676,237 @@ static void accept_step(const SnStepper *s, SnState *state)
     }
 }
 
-/* One step; where something is in the way it ends there: `reached` of it is done. */
-static SnStatus step(SnContext *context, SnStepper *s, const SnDriver *drivers, SnScheme scheme, double begin, double end, double interval,
-                     SnState *state, SnStepReport *report, double *reached)
+/* Energy over the input: 0 in the pose. */
+static double offset_energy(SnStepper *s, const SnBody *body, const double *positions)
+{
+    return stored_energy(s, body, positions) - stored_energy(s, body, s->stage.pose);
+}
+
+/* Whether a body may start where a transport has taken it: no tet turned inside out on the way, and nothing went far. Loads that do not give
+   way buckle what is soft. */
+static int is_sound_transport(const SnStepper *s, const SnBody *body, const double *from, const double *to)
+{
+    const SnWorld *world = s->world;
+    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, size = 0.0;
+    for (size_t v = body->first_vertex; v < body->first_vertex + body->vertex_count; v++) {
+        for (size_t a = 0; a < 3; a++) {
+            low[a] = fmin(low[a], s->stage.pose[3 * v + a]);
+            high[a] = fmax(high[a], s->stage.pose[3 * v + a]);
+        }
+    }
+    for (size_t a = 0; a < 3; a++) {
+        size = fmax(size, high[a] - low[a]);
+    }
+    for (size_t v = body->first_vertex; v < body->first_vertex + body->vertex_count; v++) {
+        double moved = 0.0, offset = 0.0;
+        for (size_t k = 3 * v; k < 3 * v + 3; k++) {
+            moved += (to[k] - from[k]) * (to[k] - from[k]);
+            offset += (from[k] - s->stage.pose[k]) * (from[k] - s->stage.pose[k]);
+        }
+        if (!(sqrt(moved) <= TRANSPORT_SWING * sqrt(offset) + TRANSPORT_FAR * size)) {
+            return 0;
+        }
+    }
+    for (size_t t = body->first_term; t < body->first_term + body->term_count; t++) {
+        const SnTerm *term = world->terms + t;
+        size_t first = 3 * term->stencils.first;
+        if (term->kind->turned != NULL && term->kind->turned(term->elements, from + first, to + first)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Stiffness that swings in time with flesh would feed its motion. So a transport brings no more energy over the input than loads have worked:
+   else offsets are scaled down. */
+static void keep_energy(SnStepper *s, const SnBody *body, const double *from, double *to)
+{
+    double after = offset_energy(s, body, to), allowed = fmax(s->stored[body - s->world->bodies], 0.0);
+    allowed += fmax(work_of_loads(s, body, from, to), 0.0);
+    double scale = after > allowed ? sqrt(allowed / after) : 1.0;
+    for (size_t v = body->first_vertex; v < body->first_vertex + body->vertex_count && scale < 1.0; v++) {
+        for (size_t k = 3 * v; k < 3 * v + 3 && !s->world->fixed[v]; k++) {
+            to[k] = s->pose_begin[k] + scale * (to[k] - s->pose_begin[k]);
+        }
+    }
+}
+
+/* Newton of the transport, made where there is none. */
+static SnStatus open_transport(SnContext *context, SnStepper *s)
 {
     SnStatus status = SN_OK;
+    if (s->transport == NULL) {
+        SN_TRY(sn_newton_create(context, s->world->term_count, s->world->terms, &s->world->assembly, &s->transport));
+        SN_TRY(sn_newton_constrain(context, s->transport, &s->world->constraints, &s->world->springs));
+    }
+cleanup:
+    return status;
+}
+
+/* Moves `positions` to where what is left of all forces but inertia and damping is `force`, with the input prepared last. `converged`: whether it
+   got there. */
+static SnStatus balance_force(SnContext *context, SnStepper *s, double h, const double *force, double *positions, SnStepReport *report,
+                              int *converged)
+{
+    SnStatus status = SN_OK;
+    const SnWorld *world = s->world;
+    SnNewtonReport rounds = {0};
+    SN_TRY(open_transport(context, s));
+    for (size_t k = 0; k < 3 * world->vertex_count; k++) {
+        double hold = TRANSPORT_HOLD * world->mass[k / 3] / (h * h), drive = s->stage.drive[k / 3];
+        s->diagonal[k / 3] = hold + drive;
+        s->targets[k] = hold + drive > 0.0 ? (hold * positions[k] + drive * s->stage.pose[k]) / (hold + drive) : s->stage.pose[k];
+        s->offset[k] = s->stage.loads[k] - force[k];
+    }
+    SnObjective objective = {.inputs = s->inputs, .scale = 1.0, .diagonal = s->diagonal, .targets = s->targets, .loads = s->offset,
+                             .spring_targets = s->stage.spring_targets};
+    SnNewtonSettings newton = {.max_rounds = MAX_ROUNDS, .step_tolerance = TRANSPORT_TOLERANCE * s->settings.step_tolerance};
+    SN_TRY(sn_newton_minimise(context, s->transport, &objective, &newton, positions, &rounds));
+    report->rounds += rounds.rounds;
+    report->factorizations += rounds.factorizations;
+    *converged = rounds.converged;
+cleanup:
+    return status;
+}
+
+/* Where a step starts from whose material is another at its end: the force is kept, not the place. The start must have been prepared with the old
+   material, and is with the new one afterwards. `from`: the state, or that which was moved. */
+static SnStatus transport(SnContext *context, SnStepper *s, const SnDriver *drivers, double begin, double end, double h, const SnState *state,
+                          SnState *from, SnStepReport *report)
+{
+    SnStatus status = SN_OK;
+    const SnWorld *world = s->world;
+    size_t n = 3 * world->vertex_count;
+    int converged, is_free = 1;
+    evaluate_force(s, state->positions, s->force);
+    for (size_t b = 0; b < world->body_count; b++) {
+        s->stored[b] = offset_energy(s, world->bodies + b, state->positions);
+    }
+    SN_TRY(prepare_start(context, s, drivers, begin, end));
+    if (!s->stage.has_changed) {
+        goto cleanup;
+    }
+    memcpy(s->moved, state->positions, n * sizeof *s->moved);
+    SN_TRY(balance_force(context, s, h, s->force, s->moved, report, &converged));
+    for (size_t b = 0; b < world->body_count; b++) {
+        const SnBody *body = world->bodies + b;
+        if (!converged || !is_sound_transport(s, body, state->positions, s->moved)) {
+            memcpy(s->moved + 3 * body->first_vertex, state->positions + 3 * body->first_vertex, 3 * body->vertex_count * sizeof *s->moved);
+        }
+        keep_energy(s, body, state->positions, s->moved);
+    }
+    if (s->contact != NULL) {
+        SN_TRY(sn_contact_prove(context, s->contact, s->moved, &is_free));
+        SN_TRY(sn_contact_begin_step(context, s->contact, begin, s->pose_begin, is_free ? s->moved : state->positions));
+    }
+    from->positions = is_free ? s->moved : state->positions;
+cleanup:
+    return status;
+}
+
+/* The end of a step with the old expression, its rest shape and material: the new head alone. s->pose, the pose of
+   the end before, is that. */
+static SnStatus prepare_old_expression(SnContext *context, SnStepper *s, const SnDriver *drivers, double begin)
+{
+    SnStatus status = SN_OK;
+    const SnWorld *world = s->world;
+    for (size_t k = 0; k < 3 * world->vertex_count; k++) {
+        s->pose[k] -= s->shift[k] - s->shift_begin[k];
+    }
+    SN_TRY(prepare_start(context, s, drivers, begin, begin));
+    s->stage.pose = s->pose;
+    sn_rows_apply(&world->constraints.rows, s->pose, s->stage.row_targets);
+    sn_rows_apply(&world->constraints.rows, s->pose_velocity, s->stage.row_rates);
+    sn_rows_apply(&world->springs.rows, s->pose, s->stage.spring_targets);
+cleanup:
+    return status;
+}
+
+/* An implicit Euler step to the pose prepared last, as if it were all that the input has done; `force` is what is left there of all others. */
+static SnStatus step_towards(SnContext *context, SnStepper *s, double end, double h, const SnState *state, double *positions, double *velocities,
+                             double *force, SnStepReport *report)
+{
+    SnStatus status = SN_OK;
+    double reached;
+    for (size_t k = 0; k < 3 * s->world->vertex_count; k++) {
+        s->offset[k] = state->positions[k];
+        s->pose_offset[k] = s->pose_begin[k];
+        s->predicted[k] = s->offset[k] + h * state->velocities[k];
+    }
+    guess_stage(s, state, h, positions);
+    Stage stage = {.tau = h, .fraction = end, .start = state->positions, .length = h, .share = 1.0, .from_begin = 1.0};
+    SN_TRY(solve_stage(context, s, &stage, positions, velocities, report, &reached));
+    evaluate_force(s, positions, force);
+cleanup:
+    return status;
+}
+
+/* Dynamic rebalancing. Forces are those of the step with the old expression, mixed with those of an ordinary one as far as expressions are to have
+   inertia; positions are where the new expression has them. */
+static SnStatus rebalance(SnContext *context, SnStepper *s, const SnDriver *drivers, double begin, double end, double h, const SnState *state,
+                          SnStepReport *report)
+{
+    SnStatus status = SN_OK;
+    size_t n = 3 * s->world->vertex_count;
+    double inertia = s->settings.inertia;
+    int converged;
+    if (s->contact != NULL) {
+        status = sn_context_fail(context, SN_BAD_INPUT, "Rebalanced expressions do not collide: choose the change of variable.");
+        goto cleanup;
+    }
+    SN_TRY(prepare_stage(context, s, drivers, end));
+    SN_TRY(prepare_old_expression(context, s, drivers, begin));
+    SN_TRY(step_towards(context, s, end, h, state, s->positions, s->velocities, s->force, report));
+    for (size_t k = 0; k < n; k++) {
+        s->positions[k] += s->shift[k] - s->shift_begin[k];
+    }
+    s->stage.material = end;
+    SN_TRY(prepare_stage(context, s, drivers, end));
+    if (inertia > 0.0) {
+        SN_TRY(step_towards(context, s, end, h, state, s->stage_positions, s->stage_velocities, s->expected, report));
+        for (size_t k = 0; k < n; k++) {
+            s->positions[k] += inertia * (s->stage_positions[k] - s->positions[k]);
+            s->velocities[k] += inertia * (s->stage_velocities[k] - s->velocities[k]);
+            s->force[k] += inertia * (s->expected[k] - s->force[k]);
+        }
+    }
+    for (size_t k = 0; k < n; k++) {
+        s->positions[k] = s->world->fixed[k / 3] ? s->pose[k] : s->positions[k];
+    }
+    impose_rows(s, s->stage.row_targets, s->positions);
+    memcpy(s->moved, s->positions, n * sizeof *s->moved);
+    SN_TRY(balance_force(context, s, h, s->force, s->positions, report, &converged));
+    report->unconverged += !converged;
+    for (size_t b = 0; b < s->world->body_count; b++) { /* else it is left where the new expression carries it */
+        const SnBody *body = s->world->bodies + b;
+        size_t first = 3 * body->first_vertex;
+        if (!converged || !is_sound_transport(s, body, s->moved, s->positions)) {
+            memcpy(s->positions + first, s->moved + first, 3 * body->vertex_count * sizeof *s->moved);
+        }
+    }
+cleanup:
+    return status;
+}
+
+/* One step; where something is in the way it ends there: `reached` of it is done. `is_rest`: it is what was left of one. */
+static SnStatus step(SnContext *context, SnStepper *s, const SnDriver *drivers, SnScheme scheme, double begin, double end, double interval,
+                     int is_rest, SnState *into, SnStepReport *report, double *reached)
+{
+    SnStatus status = SN_OK;
+    SnState from = *into;
+    const SnState *state = &from;
     double h = (end - begin) * interval;
-    SN_TRY(prepare_start(context, s, drivers, begin));
+    SN_TRY(prepare_start(context, s, drivers, begin, is_rest ? end : begin));
     if (s->contact != NULL) {
         SN_TRY(sn_contact_begin_step(context, s->contact, begin, s->pose_begin, state->positions));
     }
-    if (scheme == SN_SCHEME_TR_BDF2) {
+    if (s->stage.varies && !is_rest && s->settings.expression == SN_EXPRESSION_VARIABLE) {
+        SN_TRY(transport(context, s, drivers, begin, end, h, into, &from, report));
+    }
+    if (s->settings.expression == SN_EXPRESSION_REBALANCED) {
+        SN_TRY(rebalance(context, s, drivers, begin, end, h, state, report));
+        *reached = 1.0;
+    } else if (scheme == SN_SCHEME_TR_BDF2) {
         SN_TRY(tr_bdf2(context, s, drivers, begin, end, h, state, report, reached));
         if (*reached < 1.0) {
             memset(s->risen, 1, s->world->body_count);
@@ -670,7 +926,7 @@ static SnStatus step(SnContext *context, SnStepper *s, const SnDriver *drivers, 
         s->acceleration[k] = acceleration;
     }
     s->has_acceleration = *reached == 1.0 && s->part == 1.0; /* a part of a step says nothing about the next */
-    accept_step(s, state);
+    accept_step(s, into);
 cleanup:
     return status;
 }
@@ -688,7 +944,7 @@ SnStatus sn_stepper_step(SnContext *context, SnStepper *s, const SnDriver *drive
         }
         s->part = (end - begin) / whole;
         SN_TRY(sn_context_look(context));
-        SN_TRY(step(context, s, drivers, scheme, begin, end, interval, state, report, &reached));
+        SN_TRY(step(context, s, drivers, scheme, begin, end, interval, parts > 1, state, report, &reached));
         begin += reached * (end - begin);
         scheme = SN_SCHEME_IMPLICIT_EULER;
     }

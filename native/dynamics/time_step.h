@@ -9,8 +9,14 @@
 
 typedef enum SnScheme { SN_SCHEME_TR_BDF2, SN_SCHEME_IMPLICIT_EULER } SnScheme;
 
+/* How the part of the input that has no inertia is left out of a step (methods, section 4): by a change of variable, one solve a stage; or as in the
+   paper, by dynamic rebalancing: an implicit Euler step with the old expression, and a static solve that carries its force over to the new one. */
+typedef enum SnExpression { SN_EXPRESSION_VARIABLE, SN_EXPRESSION_REBALANCED } SnExpression;
+
 typedef struct SnStepSettings {
     SnScheme scheme;
+    SnExpression expression;
+    double inertia;        /* 0..1, of what is rebalanced: how much of an ordinary step there is in it */
     int newton_rounds;     /* 0: until converged; 1: a single undamped round, as printed */
     double step_tolerance; /* metres */
 } SnStepSettings;

@@ -1,6 +1,6 @@
 /* The contract of an elastic energy: an isotropic energy density as a function of the signed principal stretches (the signed
    singular values of the deformation gradient), for a batch of elements at once. Everything that has to do with the mesh is in
-   tet_elements.c, so a new material is one small file. */
+   tet_energy.c, so a new material is one small file. */
 #ifndef SN_ENERGY_DENSITY_H
 #define SN_ENERGY_DENSITY_H
 

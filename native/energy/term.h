@@ -48,6 +48,9 @@ typedef struct SnTermKind {
     /* The largest part, 0..1, of the way from one shape to another that the term allows. Null: all of it. */
     double (*reach)(const void *elements, const SnTermInput *input, const double *from, const double *to);
 
+    /* Whether a stencil is inside out in one shape that was not in another. Null: none can be. */
+    int (*turned)(const void *elements, const double *from, const double *to);
+
     /* What the state carries: at its beginning, and after a step that ended at `positions`. Null where there is nothing. */
     void (*begin)(const void *elements, double *inner);
     void (*flow)(const void *elements, const SnTermInput *input, const double *positions, double *inner);

@@ -59,6 +59,9 @@ typedef struct SnViscosity {
 void sn_tet_elements_gradients(const SnTetElements *elements, const double *rest, const double *positions, double *gradients);
 void sn_tet_elements_rotations(const SnTetElements *elements, const double *rest, const double *positions, double *rotations);
 
+/* How much a pose stretches and squeezes each tet (count): |S - I| of F = R S. */
+void sn_tet_elements_strains(const SnTetElements *elements, const double *pose, double *strains);
+
 /* As sn_tet_elements_energy_gradient (gradients may be null) and the stiffness of sn_tet_elements_derivatives, with the potential of
    the damping (null: none) included. */
 double sn_tet_elements_damped_energy(const SnTetElements *elements, const double *rest, const SnViscosity *viscosity,

@@ -65,15 +65,19 @@ cleanup:
 }
 
 /* What solutions need, in advance: if one of these is missing inside cholmod_solve2, it does not notice. */
-static SnStatus allocate_work(SnContext *context, SnLinearSolver *solver)
+static SnStatus allocate_work(SnContext *context, SnLinearSolver *solver, size_t columns)
 {
     cholmod_common *common = &solver->common;
-    size_t columns = 3 / solver->scalars, n = solver->factor->n;
+    size_t n = solver->factor->n;
     size_t below = solver->factor->maxesize > 0 ? solver->factor->maxesize : 1;
+    cholmod_free_dense(&solver->solution, common);
+    cholmod_free_dense(&solver->work_y, common);
+    cholmod_free_dense(&solver->work_e, common);
     solver->solution = cholmod_allocate_dense(n, columns, n, CHOLMOD_REAL, common);
     solver->work_y = cholmod_allocate_dense(n, columns, n, CHOLMOD_REAL, common);
     solver->work_e = cholmod_allocate_dense(below, columns, below, CHOLMOD_REAL, common);
     if (solver->solution == NULL || solver->work_y == NULL || solver->work_e == NULL) {
+        cholmod_free_dense(&solver->solution, common);
         return sn_context_fail(context, SN_OUT_OF_MEMORY, "Out of memory while analysing the system: lower the resolution.");
     }
     return SN_OK;
@@ -127,7 +131,7 @@ static SnStatus create(SnContext *context, const SnBlockPattern *pattern, size_t
                                  "Out of memory while analysing the system: lower the resolution.");
         goto cleanup;
     }
-    SN_TRY(allocate_work(context, solver));
+    SN_TRY(allocate_work(context, solver, 3 / scalars));
     *out = solver;
 cleanup:
     sn_release(order);
@@ -227,21 +231,16 @@ static void transpose(size_t rows, size_t columns, const double *from, double *t
     }
 }
 
-SnStatus sn_linear_solver_solve(SnContext *context, SnLinearSolver *solver, const double *b, double *x)
+/* The solver's solution = A⁻¹ of right sides one after the other. */
+static SnStatus solve_columns(SnContext *context, SnLinearSolver *solver, size_t columns, const double *b)
 {
-    size_t count = solver->matrix.ncol, right_sides = solver->scalars == 3 ? 1 : 3;
-    if (count == 0) {
-        return SN_OK;
-    }
-    if (right_sides == 3) {
-        transpose(count, 3, b, solver->right);
-    }
+    size_t count = solver->matrix.ncol;
     cholmod_dense right = {
         .nrow = count,
-        .ncol = right_sides,
-        .nzmax = right_sides * count,
+        .ncol = columns,
+        .nzmax = columns * count,
         .d = count,
-        .x = right_sides == 3 ? solver->right : (void *)b, /* read only */
+        .x = (void *)b, /* read only */
         .xtype = CHOLMOD_REAL,
         .dtype = CHOLMOD_DOUBLE,
     };
@@ -252,12 +251,39 @@ SnStatus sn_linear_solver_solve(SnContext *context, SnLinearSolver *solver, cons
     if (!ok) {
         return sn_context_fail(context, SN_OUT_OF_MEMORY, "Out of memory while solving: lower the resolution.");
     }
-    if (right_sides == 3) {
-        transpose(3, count, solver->solution->x, x);
-    } else {
-        memcpy(x, solver->solution->x, count * sizeof *x);
-    }
     return SN_OK;
+}
+
+SnStatus sn_linear_solver_solve(SnContext *context, SnLinearSolver *solver, const double *b, double *x)
+{
+    SnStatus status = SN_OK;
+    size_t count = solver->matrix.ncol;
+    if (count == 0) {
+        return SN_OK;
+    }
+    if (solver->scalars == 3) {
+        return sn_linear_solver_solve_all(context, solver, 1, b, x);
+    }
+    transpose(count, 3, b, solver->right);
+    SN_TRY(solve_columns(context, solver, 3, solver->right));
+    transpose(3, count, solver->solution->x, x);
+cleanup:
+    return status;
+}
+
+SnStatus sn_linear_solver_solve_all(SnContext *context, SnLinearSolver *solver, size_t count, const double *b, double *x)
+{
+    SnStatus status = SN_OK;
+    if (solver->matrix.ncol == 0 || count == 0) {
+        return SN_OK;
+    }
+    if (solver->solution == NULL || solver->solution->ncol != count) {
+        SN_TRY(allocate_work(context, solver, count));
+    }
+    SN_TRY(solve_columns(context, solver, count, b));
+    memcpy(x, solver->solution->x, count * solver->matrix.ncol * sizeof *x);
+cleanup:
+    return status;
 }
 
 SnStatus sn_linear_solver_supernodes(SnContext *context, const SnLinearSolver *solver, SnSupernodes *out)

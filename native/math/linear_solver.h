@@ -22,6 +22,9 @@ SnStatus sn_linear_solver_factorize(SnContext *context, SnLinearSolver *solver, 
 /* x = A⁻¹ b, both size x 3; x and b may be the same array. */
 SnStatus sn_linear_solver_solve(SnContext *context, SnLinearSolver *solver, const double *b, double *x);
 
+/* The same of several right sides at once (count x size x 3), which takes half the time of one after the other. Not for a scalar matrix. */
+SnStatus sn_linear_solver_solve_all(SnContext *context, SnLinearSolver *solver, size_t count, const double *b, double *x);
+
 /* The shape of the factor, for factorizations of our own: dense panels of columns ("supernodes") that share their rows below. */
 typedef struct SnSupernodes {
     size_t size;           /* columns: 3 x points */

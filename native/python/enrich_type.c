@@ -27,6 +27,17 @@ static void enrich_dealloc(PyObject *object)
     sn_type_free(object);
 }
 
+static int choose_expression(const char *name, void *field)
+{
+    int rebalances = strcmp(name, "rebalanced") == 0;
+    if (!rebalances && strcmp(name, "variable") != 0) {
+        sn_errors_set(SN_BAD_INPUT, "There is no expression \"%s\": use variable or rebalanced.", name);
+        return -1;
+    }
+    *(SnExpression *)field = rebalances ? SN_EXPRESSION_REBALANCED : SN_EXPRESSION_VARIABLE;
+    return 0;
+}
+
 #define OPTION(name, kind, choose) {#name, kind, offsetof(SnEnrichSettings, name), choose}
 static const SnOption OPTIONS[] = {
     OPTION(jiggle, SN_OPTION_DOUBLE, NULL),
@@ -46,8 +57,12 @@ static const SnOption OPTIONS[] = {
     OPTION(newton_rounds, SN_OPTION_INT, NULL),
     OPTION(tolerance, SN_OPTION_DOUBLE, NULL),
     OPTION(scheme, SN_OPTION_NAME, sn_scheme_choose),
+    OPTION(expression, SN_OPTION_NAME, choose_expression),
+    OPTION(expression_inertia, SN_OPTION_DOUBLE, NULL),
     OPTION(energy, SN_OPTION_NAME, sn_density_choose),
+    OPTION(tighten, SN_OPTION_DOUBLE, NULL),
     OPTION(animated, SN_OPTION_BOOL, NULL),
+    OPTION(one_material, SN_OPTION_BOOL, NULL),
     OPTION(free_body, SN_OPTION_BOOL, NULL),
     OPTION(stiffness_painted, SN_OPTION_DOUBLE, NULL),
     OPTION(damping_painted, SN_OPTION_DOUBLE, NULL),
@@ -55,11 +70,11 @@ static const SnOption OPTIONS[] = {
     OPTION(keep_pose_painted, SN_OPTION_DOUBLE, NULL),
 };
 
-/* (before, begin, end, after, positions, velocities, acceleration=None, inner=None) */
+/* (before, begin, end, after, positions, velocities, acceleration=None, inner=None, light=None, firmness=None) */
 static int enrich_open(PyObject *object, PyObject *arguments, SnMove *move)
 {
     Enrich *self = (Enrich *)object;
-    enum { BEFORE, BEGIN, END, AFTER, POSITIONS, VELOCITIES, ACCELERATION, INNER, ARRAYS };
+    enum { BEFORE, BEGIN, END, AFTER, POSITIONS, VELOCITIES, ACCELERATION, INNER, LIGHT, FIRMNESS, ARRAYS };
     Py_ssize_t vertices = (Py_ssize_t)sn_cage_type_mesh(self->cage)->vertex_count;
     const SnArray table[ARRAYS] = {
         [BEFORE] = {.name = "before", .is_optional = 1},
@@ -70,22 +85,35 @@ static int enrich_open(PyObject *object, PyObject *arguments, SnMove *move)
         [VELOCITIES] = {.name = "velocities", .use = SN_ARRAY_WRITE},
         [ACCELERATION] = {.name = "acceleration", .is_optional = 1},
         [INNER] = {.name = "inner", .use = SN_ARRAY_WRITE, .is_optional = 1},
+        [LIGHT] = {.name = "light", .is_optional = 1}, /* at before, begin, end, after */
+        [FIRMNESS] = {.name = "firmness", .is_optional = 1}, /* at begin, end */
     };
     SnArray *a = memcpy(move->arrays, table, sizeof table);
     for (int k = 0; k < ARRAYS; k++) {
         a[k].kind = 'd';
-        a[k].rows = k == INNER ? (Py_ssize_t)sn_world_inner_count(sn_enrich_world(self->enrich)) : vertices;
+        a[k].rows = k == INNER ? (Py_ssize_t)sn_world_inner_count(sn_enrich_world(self->enrich)) : k == LIGHT ? 4 * vertices : vertices;
         a[k].columns = k == INNER ? 1 : 3;
     }
-    if (!PyArg_ParseTuple(arguments, "OOOOOO|OO:advance", &a[BEFORE].object, &a[BEGIN].object, &a[END].object, &a[AFTER].object,
-                          &a[POSITIONS].object, &a[VELOCITIES].object, &a[ACCELERATION].object, &a[INNER].object) ||
+    a[FIRMNESS].rows = 2;
+    a[FIRMNESS].columns = (Py_ssize_t)sn_cage_type_mesh(self->cage)->tet_count;
+    if (!PyArg_ParseTuple(arguments, "OOOOOO|OOOO:advance", &a[BEFORE].object, &a[BEGIN].object, &a[END].object, &a[AFTER].object,
+                          &a[POSITIONS].object, &a[VELOCITIES].object, &a[ACCELERATION].object, &a[INNER].object,
+                          &a[LIGHT].object, &a[FIRMNESS].object) ||
         sn_arrays_open(ARRAYS, a) < 0) {
         return -1;
     }
     move->array_count = ARRAYS;
     move->curve = (SnInputCurve){(size_t)vertices, a[BEFORE].data, a[BEGIN].data, a[END].data, a[AFTER].data, self->interval, NULL};
+    if (a[LIGHT].data != NULL) {
+        const double *light = a[LIGHT].data;
+        size_t n = 3 * (size_t)vertices;
+        move->light = (SnInputCurve){(size_t)vertices, a[BEFORE].data ? light : NULL, light + n, light + 2 * n,
+                                     a[AFTER].data ? light + 3 * n : NULL, self->interval, NULL};
+        move->curve.light = &move->light;
+    }
     move->state = (SnState){.positions = a[POSITIONS].data, .velocities = a[VELOCITIES].data, .inner = a[INNER].data};
     move->push = a[ACCELERATION].data;
+    move->firmness = a[FIRMNESS].data;
     return 0;
 }
 
@@ -94,9 +122,16 @@ static SnMember enrich_member(PyObject *self)
     return sn_enrich_member(((Enrich *)self)->enrich);
 }
 
+/* Of two rows with a factor for each tet. */
+static const double *second_half(PyObject *self, const double *firmness)
+{
+    return firmness != NULL ? firmness + sn_cage_type_mesh(((Enrich *)self)->cage)->tet_count : NULL;
+}
+
 static void enrich_lead(PyObject *self, SnMove *move)
 {
     sn_enrich_push(((Enrich *)self)->enrich, move->push);
+    sn_enrich_firm(((Enrich *)self)->enrich, move->firmness, second_half(self, move->firmness));
     sn_enrich_lead(((Enrich *)self)->enrich, &move->curve);
 }
 
@@ -263,24 +298,28 @@ static PyObject *enrich_material(PyObject *unused, PyObject *arguments)
     return sn_errors_check(status, context) < 0 ? NULL : PyFloat_FromDouble(frequency);
 }
 
-/* settle(pose, positions, acceleration=None, monitor=None) -> (rounds, converged) */
+/* settle(pose, positions, acceleration=None, monitor=None, firmness=None) -> (rounds, converged) */
 static PyObject *enrich_settle(PyObject *object, PyObject *arguments)
 {
     Enrich *self = (Enrich *)object;
     Py_ssize_t vertices = (Py_ssize_t)sn_cage_type_mesh(self->cage)->vertex_count;
     SnArray arrays[] = {{.name = "pose", .kind = 'd', .rows = vertices, .columns = 3},
                         {.name = "positions", .kind = 'd', .rows = vertices, .columns = 3, .use = SN_ARRAY_WRITE},
-                        {.name = "acceleration", .kind = 'd', .rows = vertices, .columns = 3, .is_optional = 1}};
+                        {.name = "acceleration", .kind = 'd', .rows = vertices, .columns = 3, .is_optional = 1},
+                        {.name = "firmness", .kind = 'd', .columns = 1, .is_optional = 1}};
     PyObject *monitor = Py_None;
     SnNewtonReport report = {0};
     SnContext own, *context;
     SnStatus status;
-    if (!PyArg_ParseTuple(arguments, "OO|OO:settle", &arrays[0].object, &arrays[1].object, &arrays[2].object, &monitor) ||
+    arrays[3].rows = (Py_ssize_t)sn_cage_type_mesh(self->cage)->tet_count;
+    if (!PyArg_ParseTuple(arguments, "OO|OOO:settle", &arrays[0].object, &arrays[1].object, &arrays[2].object, &monitor,
+                          &arrays[3].object) ||
         (context = sn_monitor_context(monitor, &own)) == NULL || sn_arrays_open(SN_COUNT(arrays), arrays) < 0) {
         return NULL;
     }
     Py_BEGIN_ALLOW_THREADS
     sn_enrich_push(self->enrich, arrays[2].data);
+    sn_enrich_firm(self->enrich, arrays[3].data, arrays[3].data);
     status = sn_enrich_settle(context, self->enrich, arrays[0].data, arrays[1].data, &report);
     Py_END_ALLOW_THREADS
     sn_arrays_close(SN_COUNT(arrays), arrays);
@@ -339,7 +378,7 @@ int sn_enrich_type_add(PyObject *module)
 {
     static PyMethodDef methods[] = {
         {"settle", enrich_settle, METH_VARARGS,
-         "settle(pose, positions, acceleration=None, monitor=None) -> (rounds, converged): at rest in a pose that stands still."},
+         "settle(pose, positions, acceleration=None, monitor=None, firmness=None) -> (rounds, converged): at rest in a pose that stands still."},
         {"follow", enrich_follow, METH_VARARGS, "follow(begin, end): animated weights of the surface vertices for the next interval."},
         {"material", enrich_material, METH_VARARGS | METH_STATIC,
          "material(cage, areas, settings, paint, young, mass, drive, fixed, monitor=None) -> frequency: what flesh is made of."},

@@ -9,14 +9,15 @@
 #include "dynamics/input_curve.h"
 #include "python/arrays.h"
 
-#define SN_MOVE_ARRAYS 9
+#define SN_MOVE_ARRAYS 10
 
 /* One interval of a simulation: its arrays while they are open, its state in them, and what came of it. */
 typedef struct SnMove {
     SnArray arrays[SN_MOVE_ARRAYS];
     size_t array_count;
-    SnInputCurve curve;
+    SnInputCurve curve, light; /* the second is the part of the first that has no inertia, where it has one */
     SnState state;
+    const double *firmness;    /* 2 x tets of the cage: factors of the stiffness at begin and end; null: 1 */
     const double *push;        /* vertices x 3, m/s²: of outer forces; null: none */
     size_t inverted, repaired; /* tets */
 } SnMove;

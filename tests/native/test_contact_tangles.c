@@ -3,6 +3,7 @@
 #include "contact.h"
 
 #include "base/parallel.h"
+#include "contact/cures.h"
 
 #include <stdlib.h>
 

@@ -98,7 +98,7 @@ static void a_lever_tells_how_far_the_warp_moves_a_mean_of_places(void)
         shake(&bar, 0.3);
         CHECK(sn_edit_body_init(&bar.context, &bar.def, &body) == SN_OK);
         CHECK(sn_edit_pose_init(&bar.context, &body, &pose) == SN_OK);
-        double *lever = SN_NEW(&bar.context, 4 * body.world.tet_count, double);
+        double *lever = SN_NEW(&bar.context, sn_edit_body_lever_size(&body), double);
         CHECK(sn_edit_body_lever(&bar.context, &body, bar.patch, lever) == SN_OK);
         sn_edit_pose_set(&pose, bar.shown);
         sn_edit_pose_measure(&pose, bar.p, lever, offset);
@@ -127,7 +127,7 @@ static void rows_are_the_derivative_of_what_is_measured(void)
         CHECK(sn_edit_body_init(&bar.context, &bar.def, &body) == SN_OK);
         CHECK(sn_edit_pose_init(&bar.context, &body, &pose) == SN_OK);
         size_t width = 3 * body.world.assembly.unknown_count;
-        double *lever = SN_NEW(&bar.context, 4 * body.world.tet_count, double), *rows = SN_NEW(&bar.context, 3 * width, double);
+        double *lever = SN_NEW(&bar.context, sn_edit_body_lever_size(&body), double), *rows = SN_NEW(&bar.context, 3 * width, double);
         double *way = SN_NEW(&bar.context, 3 * bar.n, double), h = 1e-6;
         CHECK(sn_edit_body_lever(&bar.context, &body, bar.patch, lever) == SN_OK);
         sn_edit_pose_set(&pose, bar.shown);
@@ -231,6 +231,41 @@ static void handles_land_and_no_edit_keeps_the_bits(void)
     bar_clear(&bar);
 }
 
+/* A pull, and one that holds it from one side: along `push`, or not at all where the pull goes that way itself. */
+static void a_bound_pushes_and_never_draws(void)
+{
+    Bar bar;
+    SnEdit *edit;
+    SnEditReport report;
+    SnEditMotion motion = sn_edit_motion_default();
+    SnEditSettings settings = sn_edit_settings_default();
+    double missed[2], at[3], *alone;
+    bar_init(&bar, 1, 0.0);
+    CHECK(sn_edit_create(&bar.context, &bar.def, &edit) == SN_OK);
+    SnEditHandle handles[2] = {{.time = 1.0, .shown = bar.shown, .patch = bar.patch, .point = bar.point}};
+    for (size_t a = 0; a < 3; a++) {
+        at[a] = place(&bar, bar.point, bar.shown, a);
+        handles[0].target[a] = at[a] + (a == 1 ? 0.1 : 0.0);
+    }
+    CHECK(sn_edit_solve(&bar.context, edit, &motion, &settings, 1, handles, missed, &report) == SN_OK);
+    CHECK(sn_edit_frame(&bar.context, edit, 1.2, bar.shown, bar.result) == SN_OK);
+    alone = scene_copy(&bar.context, bar.result, 3 * bar.n);
+    double reached = place(&bar, bar.point, alone, 1);
+    for (int side = 0; side < 2; side++) {
+        /* a little later: at least a third of that, which is no bound at all, and at least the double */
+        double wanted = side == 0 ? (2.0 * at[1] + reached) / 3.0 : 2.0 * reached - at[1];
+        handles[1] = (SnEditHandle){.time = 1.2, .shown = bar.shown, .patch = bar.point, .point = bar.point,
+                                    .target = {0.0, wanted, 0.0}, .direction = {0.0, 1.0, 0.0}, .is_bound = 1};
+        CHECK(sn_edit_solve(&bar.context, edit, &motion, &settings, 2, handles, missed, &report) == SN_OK);
+        CHECK(sn_edit_frame(&bar.context, edit, 1.2, bar.shown, bar.result) == SN_OK);
+        CHECK_NEAR(place(&bar, bar.point, bar.result, 1), side == 0 ? reached : wanted, side == 0 ? 2e-3 : 1e-4);
+        CHECK(report.missed < 1e-4);
+    }
+    sn_release(alone);
+    sn_edit_destroy(edit);
+    bar_clear(&bar);
+}
+
 static void a_handle_on_what_follows_is_told(void)
 {
     Bar bar;
@@ -281,6 +316,7 @@ int main(void)
     a_lever_tells_how_far_the_warp_moves_a_mean_of_places();
     rows_are_the_derivative_of_what_is_measured();
     handles_land_and_no_edit_keeps_the_bits();
+    a_bound_pushes_and_never_draws();
     a_handle_on_what_follows_is_told();
     every_failing_allocation_is_told_and_leaks_nothing();
     return CHECK_RESULT();

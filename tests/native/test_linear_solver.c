@@ -125,7 +125,7 @@ static void one_analysis_serves_many_factorizations(void)
     SnContext context;
     uint64_t random = 3;
     int32_t elements[4 * ELEMENTS], unknown[VERTICES];
-    double b[3 * VERTICES], x[3 * VERTICES], again[3 * VERTICES];
+    double b[3 * VERTICES], x[3 * VERTICES], again[3 * VERTICES], several[6 * VERTICES];
     SnLinearSolver *solver, *other;
     sn_context_init(&context);
     SnBlockPattern pattern = random_pattern(&context, &random, elements, unknown);
@@ -142,6 +142,19 @@ static void one_analysis_serves_many_factorizations(void)
         /* nothing of the rounds before is left in the answer, and it may overwrite the right side */
         CHECK(sn_linear_solver_create(&context, &pattern, &other) == SN_OK);
         CHECK(sn_linear_solver_factorize(&context, other, values) == SN_OK);
+        memcpy(again, b, sizeof b);
+        CHECK(sn_linear_solver_solve(&context, other, again, again) == SN_OK);
+        CHECK(scene_same_bits(x, again, 3 * pattern.size));
+        /* several at once are the same one by one, and one alone is after that as it was before */
+        memcpy(several, b, 3 * pattern.size * sizeof *b);
+        for (size_t k = 0; k < 3 * pattern.size; k++) {
+            several[3 * pattern.size + k] = -2.0 * b[k];
+        }
+        CHECK(sn_linear_solver_solve_all(&context, other, 2, several, several) == SN_OK);
+        for (size_t k = 0; k < 3 * pattern.size; k++) {
+            CHECK_NEAR(several[k], x[k], 1e-9);
+            CHECK_NEAR(several[3 * pattern.size + k], -2.0 * x[k], 1e-9);
+        }
         memcpy(again, b, sizeof b);
         CHECK(sn_linear_solver_solve(&context, other, again, again) == SN_OK);
         CHECK(scene_same_bits(x, again, 3 * pattern.size));

@@ -12,7 +12,7 @@ static void anchor_clear(SnEditAnchor *anchor)
 {
     sn_release(anchor->patch_lever);
     sn_release(anchor->point_lever);
-    sn_edit_chain_clear(&anchor->chain);
+    sn_release(anchor->rows);
     *anchor = (SnEditAnchor){0};
 }
 
@@ -23,6 +23,7 @@ void sn_edit_anchors_clear(SnEditAnchors *anchors)
     }
     sn_release(anchors->all);
     sn_release(anchors->order);
+    sn_release(anchors->ends);
     sn_release(anchors->p);
     sn_release(anchors->rows);
     sn_edit_basis_clear(&anchors->basis);
@@ -72,28 +73,64 @@ static void choose_rows(const SnEditHandle *handle, size_t width, double *rows)
     }
 }
 
-void sn_edit_anchors_rows(SnEditAnchors *anchors, const SnEditHandle *handle, const SnEditAnchor *anchor, const double *p)
+/* The rows of a handle, into the anchors' scratch. */
+static void find_rows(SnEditAnchors *anchors, const SnEditHandle *handle, const SnEditAnchor *anchor, const double *p)
 {
     sn_edit_pose_set(&anchors->pose, handle->shown);
     sn_edit_pose_rows(&anchors->pose, p, anchor->patch_lever, anchors->rows);
     choose_rows(handle, anchors->basis.width, anchors->rows);
 }
 
+void sn_edit_anchors_linearise(SnEditAnchors *anchors, const SnEditHandle *handle, SnEditAnchor *anchor, const double *p)
+{
+    size_t width = anchors->basis.width;
+    find_rows(anchors, handle, anchor, p);
+    memcpy(anchor->rows, anchors->rows, sn_edit_handle_rows(handle) * width * sizeof *anchor->rows);
+}
+
+void sn_edit_anchors_place(SnEditAnchors *anchors, const SnEditHandle *handle, const SnEditAnchor *anchor, const double *p, double place[3])
+{
+    const double *lever = anchor->point_lever != NULL ? anchor->point_lever : anchor->patch_lever;
+    sn_edit_pose_set(&anchors->pose, handle->shown);
+    sn_edit_pose_measure(&anchors->pose, p, lever, place);
+    for (size_t v = 0; v < anchors->body->cage->vertex_count; v++) {
+        for (size_t a = 0; a < 3 && handle->point[v] != 0.0; a++) {
+            place[a] += handle->point[v] * handle->shown[3 * v + a];
+        }
+    }
+}
+
 static SnStatus make_anchor(SnContext *context, SnEditAnchors *anchors, const SnEditHandle *handle, SnEditAnchor *anchor)
 {
     SnStatus status = SN_OK;
-    size_t tets = anchors->body->world.tet_count, directions = sn_edit_handle_rows(handle);
-    SN_TRY_NEW(context, anchor->patch_lever, 4 * tets, double);
-    SN_TRY_NEW(context, anchor->point_lever, 4 * tets, double);
+    size_t size = sn_edit_body_lever_size(anchors->body), directions = sn_edit_handle_rows(handle), vertices = anchors->body->cage->vertex_count;
+    SN_TRY_NEW(context, anchor->patch_lever, size, double);
     SN_TRY(sn_edit_body_lever(context, anchors->body, handle->patch, anchor->patch_lever));
-    SN_TRY(sn_edit_body_lever(context, anchors->body, handle->point, anchor->point_lever));
-    memset(anchors->p, 0, 3 * anchors->body->cage->vertex_count * sizeof *anchors->p);
-    sn_edit_anchors_rows(anchors, handle, anchor, anchors->p);
-    SN_TRY(sn_edit_chain_init(context, anchors->body, directions, anchors->rows, directions == 1 ? CONTACT_BLOCKS : BLOCKS, &anchor->chain));
-    if (anchor->chain.count == 0) {
-        status = sn_context_fail(context, SN_BAD_INPUT, "A handle is on a part that follows the animation exactly: free it, or pull elsewhere.");
+    if (memcmp(handle->patch, handle->point, vertices * sizeof *handle->patch) != 0) {
+        SN_TRY_NEW(context, anchor->point_lever, size, double);
+        SN_TRY(sn_edit_body_lever(context, anchors->body, handle->point, anchor->point_lever));
     }
+    SN_TRY_NEW(context, anchor->rows, directions * anchors->basis.width, double);
 cleanup:
+    return status;
+}
+
+/* The shapes of a handle join the basis. They are found anew where handles before it went: to keep them would double the memory. */
+static SnStatus add_shapes(SnContext *context, SnEditAnchors *anchors, const SnEditHandle *handle, const SnEditAnchor *anchor)
+{
+    SnStatus status = SN_OK;
+    SnEditChain chain = {0};
+    size_t directions = sn_edit_handle_rows(handle);
+    memset(anchors->p, 0, 3 * anchors->body->cage->vertex_count * sizeof *anchors->p);
+    find_rows(anchors, handle, anchor, anchors->p);
+    SN_TRY(sn_edit_chain_init(context, anchors->body, directions, anchors->rows, directions == 1 ? CONTACT_BLOCKS : BLOCKS, &chain));
+    if (chain.count == 0) {
+        status = sn_context_fail(context, SN_BAD_INPUT, "A handle is on a part that follows the animation exactly: free it, or pull elsewhere.");
+        goto cleanup;
+    }
+    SN_TRY(sn_edit_basis_add(context, &anchors->basis, &chain));
+cleanup:
+    sn_edit_chain_clear(&chain);
     return status;
 }
 
@@ -146,7 +183,7 @@ static void drop_unused(SnEditAnchors *anchors)
     anchors->count = kept;
 }
 
-static const SnEditAnchor *anchor_of(const SnEditAnchors *anchors, uint64_t key)
+static SnEditAnchor *anchor_of(const SnEditAnchors *anchors, uint64_t key)
 {
     for (size_t k = 0; k < anchors->count; k++) {
         if (anchors->all[k].key == key) {
@@ -156,46 +193,51 @@ static const SnEditAnchor *anchor_of(const SnEditAnchors *anchors, uint64_t key)
     return NULL;
 }
 
-const SnEditAnchor *sn_edit_anchors_find(const SnEditAnchors *anchors, size_t h)
+SnEditAnchor *sn_edit_anchors_find(const SnEditAnchors *anchors, size_t h)
 {
     return anchor_of(anchors, anchors->order[h]);
 }
 
 /* What the basis has of the first handles in the same order stays: the bits are those of a new one. */
-SnStatus sn_edit_anchors_take(SnContext *context, SnEditAnchors *anchors, size_t count, const SnEditHandle *handles, int *is_same)
+SnStatus sn_edit_anchors_take(SnContext *context, SnEditAnchors *anchors, size_t count, const SnEditHandle *handles, size_t *kept)
 {
     SnStatus status = SN_OK;
     uint64_t *order = NULL;
-    size_t same = 0;
+    size_t *ends = NULL, same = 0;
     SN_TRY_NEW(context, order, count, uint64_t);
+    SN_TRY_NEW(context, ends, count, size_t);
     sn_context_stage(context, "Finding shapes", (long)count);
     for (size_t h = 0; h < count; h++) {
         SnEditAnchor *anchor;
-        SN_TRY(sn_context_advance(context, (long)h));
         SN_TRY(find_anchor(context, anchors, handles + h, &anchor));
         order[h] = anchor->key;
     }
     drop_unused(anchors);
     while (same < count && same < anchors->order_count && order[same] == anchors->order[same]) {
+        ends[same] = anchors->ends[same];
         same++;
     }
-    *is_same = same == count && same == anchors->order_count;
-    if (!*is_same) {
-        if (same < anchors->order_count || anchors->order_count == 0) {
-            sn_edit_basis_empty(&anchors->basis);
-            same = 0;
-        }
-        anchors->order_count = 0;
-        for (size_t h = same; h < count; h++) {
-            SN_TRY(sn_edit_basis_add(context, &anchors->basis, &anchor_of(anchors, order[h])->chain));
-        }
-        SN_TRY(sn_edit_basis_find_modes(context, &anchors->basis));
-        sn_release(anchors->order);
-        anchors->order = order;
-        anchors->order_count = count;
-        order = NULL;
+    *kept = same;
+    int is_same = same == count && same == anchors->order_count;
+    sn_edit_basis_cut(&anchors->basis, same > 0 ? ends[same - 1] : 0);
+    anchors->order_count = 0;
+    for (size_t h = same; h < count; h++) {
+        SN_TRY(sn_context_advance(context, (long)h));
+        SN_TRY(add_shapes(context, anchors, handles + h, anchor_of(anchors, order[h])));
+        ends[h] = anchors->basis.count;
     }
+    if (!is_same) {
+        SN_TRY(sn_edit_basis_find_modes(context, &anchors->basis));
+    }
+    sn_release(anchors->order);
+    sn_release(anchors->ends);
+    anchors->order = order;
+    anchors->ends = ends;
+    anchors->order_count = count;
+    order = NULL;
+    ends = NULL;
 cleanup:
     sn_release(order);
+    sn_release(ends);
     return status;
 }

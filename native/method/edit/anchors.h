@@ -8,8 +8,11 @@
 
 typedef struct SnEditAnchor {
     uint64_t key;                      /* of all that it depends on */
-    double *patch_lever, *point_lever; /* the world's tets x 4; owned */
-    SnEditChain chain;
+    double *patch_lever, *point_lever; /* the second is null where both are the same; owned */
+    double *rows;                      /* rows of the handle x width, where they were found last; owned */
+    double constant[3];                /* its place along them is this plus rows times p, near there */
+    double target[3];                  /* that of the last call */
+    int is_known;                      /* whether these are set */
     int is_used;
 } SnEditAnchor;
 
@@ -19,7 +22,8 @@ typedef struct SnEditAnchors {
     SnEditBasis basis;
     SnEditAnchor *all;
     size_t count, room;
-    uint64_t *order;    /* keys of the handles that the basis is of */
+    uint64_t *order;    /* keys of the handles that the basis is of, ... */
+    size_t *ends;       /* ... and how many vectors it had after each */
     size_t order_count;
     double *p;          /* cage vertices x 3, scratch ... */
     double *rows;       /* ... and 3 x width */
@@ -28,14 +32,18 @@ typedef struct SnEditAnchors {
 SnStatus sn_edit_anchors_init(SnContext *context, SnEditBody *body, SnEditAnchors *anchors);
 void sn_edit_anchors_clear(SnEditAnchors *anchors);
 
-/* Anchors and shapes of these handles, in their order; others go. `is_same`: they were those of the last call. */
-SnStatus sn_edit_anchors_take(SnContext *context, SnEditAnchors *anchors, size_t count, const SnEditHandle *handles, int *is_same);
+/* Anchors and shapes of these handles, in their order; others go. `kept`: so many of the first were those of the last call, and what the
+   basis had of them stays. */
+SnStatus sn_edit_anchors_take(SnContext *context, SnEditAnchors *anchors, size_t count, const SnEditHandle *handles, size_t *kept);
 
 /* That of handle h of the last call. */
-const SnEditAnchor *sn_edit_anchors_find(const SnEditAnchors *anchors, size_t h);
+SnEditAnchor *sn_edit_anchors_find(const SnEditAnchors *anchors, size_t h);
 
-/* The rows of a handle at the edit p, into anchors->rows. */
-void sn_edit_anchors_rows(SnEditAnchors *anchors, const SnEditHandle *handle, const SnEditAnchor *anchor, const double *p);
+/* The rows of a handle at the edit p. */
+void sn_edit_anchors_linearise(SnEditAnchors *anchors, const SnEditHandle *handle, SnEditAnchor *anchor, const double *p);
+
+/* Where its point is by the edit p. */
+void sn_edit_anchors_place(SnEditAnchors *anchors, const SnEditHandle *handle, const SnEditAnchor *anchor, const double *p, double place[3]);
 
 /* 3, or 1 where a handle has a direction. */
 size_t sn_edit_handle_rows(const SnEditHandle *handle);

@@ -10,7 +10,7 @@
 
 #define CHUNK ((size_t)1024)
 #define DEPENDENT 1e-7 /* of its length: what is left of a vector that others span already */
-#define GROWTH 48
+#define GROWTH 96 /* vectors: pages that are not written to cost nothing */
 
 void sn_edit_basis_init(const SnEditBody *body, SnEditBasis *basis)
 {
@@ -20,16 +20,15 @@ void sn_edit_basis_init(const SnEditBody *body, SnEditBasis *basis)
 void sn_edit_basis_clear(SnEditBasis *basis)
 {
     sn_release(basis->vectors);
-    sn_release(basis->resisted);
     sn_release(basis->stiffness);
     sn_release(basis->squared);
     sn_release(basis->mix);
     *basis = (SnEditBasis){0};
 }
 
-void sn_edit_basis_empty(SnEditBasis *basis)
+void sn_edit_basis_cut(SnEditBasis *basis, size_t count)
 {
-    basis->count = 0;
+    basis->count = count < basis->count ? count : basis->count;
 }
 
 void sn_edit_chain_clear(SnEditChain *chain)
@@ -92,28 +91,30 @@ SnStatus sn_edit_chain_init(SnContext *context, const SnEditBody *body, size_t r
                             SnEditChain *chain)
 {
     SnStatus status = SN_OK;
-    size_t width = 3 * body->world.assembly.unknown_count, begin = 0;
-    double *weighed = NULL, *parts = NULL;
+    size_t width = 3 * body->world.assembly.unknown_count, sources = row_count;
+    double *block = NULL, *weighed = NULL, *parts = NULL;
     *chain = (SnEditChain){0};
     SN_TRY_NEW(context, chain->vectors, row_count * (size_t)blocks * width, double);
+    SN_TRY_NEW(context, block, row_count * width, double);
     SN_TRY_NEW(context, weighed, width, double);
     SN_TRY_NEW(context, parts, row_count * (size_t)blocks, double);
-    for (int block = 0; block < blocks; block++) {
-        size_t before = chain->count, sources = block == 0 ? row_count : before - begin;
+    memcpy(block, rows, row_count * width * sizeof *block);
+    for (int b = 0; b < blocks; b++) {
+        size_t before = chain->count;
+        SN_TRY(sn_linear_solver_solve_all(context, body->solver, sources, block, block));
         for (size_t k = 0; k < sources; k++) {
             double *vector = chain->vectors + chain->count * width;
-            if (block == 0) {
-                memcpy(vector, rows + k * width, width * sizeof *vector);
-            } else {
-                weigh(width, body->masses, chain->vectors + (begin + k) * width, vector);
-            }
-            SN_TRY(sn_linear_solver_solve(context, body->solver, vector, vector));
+            memcpy(vector, block + k * width, width * sizeof *vector);
             chain->count += (size_t)orthonormalise(body, width, chain->count, chain->vectors, weighed, parts, vector);
         }
-        begin = before;
+        sources = chain->count - before;
+        for (size_t k = 0; k < sources; k++) {
+            weigh(width, body->masses, chain->vectors + (before + k) * width, block + k * width);
+        }
         SN_TRY(sn_context_look(context));
     }
 cleanup:
+    sn_release(block);
     sn_release(weighed);
     sn_release(parts);
     if (status != SN_OK) {
@@ -138,8 +139,8 @@ static SnStatus grow(SnContext *context, SnEditBasis *basis, size_t count)
     }
     sn_release(basis->stiffness);
     basis->stiffness = stiffness;
-    double **arrays[] = {&basis->vectors, &basis->resisted, &basis->squared, &basis->mix};
-    size_t lengths[] = {basis->width, basis->width, 1, room};
+    double **arrays[] = {&basis->vectors, &basis->squared, &basis->mix};
+    size_t lengths[] = {basis->width, 1, room};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
         double *larger = sn_reallocate(context, *arrays[k], room * lengths[k], sizeof(double));
         if (larger == NULL) {
@@ -158,12 +159,13 @@ SnStatus sn_edit_basis_add(SnContext *context, SnEditBasis *basis, const SnEditC
     SnStatus status = SN_OK;
     const SnEditBody *body = basis->body;
     size_t width = basis->width;
-    double *weighed = NULL, *parts = NULL;
+    double *weighed = NULL, *parts = NULL, *resisted = NULL;
     SN_TRY(grow(context, basis, basis->count + chain->count));
     SN_TRY_NEW(context, weighed, width, double);
+    SN_TRY_NEW(context, resisted, width, double);
     SN_TRY_NEW(context, parts, basis->room, double);
     for (size_t k = 0; k < chain->count; k++) {
-        double *vector = basis->vectors + basis->count * width, *resisted = basis->resisted + basis->count * width;
+        double *vector = basis->vectors + basis->count * width;
         memcpy(vector, chain->vectors + k * width, width * sizeof *vector);
         if (!orthonormalise(body, width, basis->count, basis->vectors, weighed, parts, vector)) {
             continue;
@@ -179,6 +181,7 @@ SnStatus sn_edit_basis_add(SnContext *context, SnEditBasis *basis, const SnEditC
 cleanup:
     sn_release(weighed);
     sn_release(parts);
+    sn_release(resisted);
     return status;
 }
 
@@ -196,9 +199,22 @@ void sn_edit_basis_project(const SnEditBasis *basis, size_t row_count, const dou
     for (size_t r = 0; r < row_count; r++) {
         ProjectJob job = {basis->width, basis->vectors, rows + r * basis->width, scratch};
         sn_parallel_for(count, 4, find_parts, &job);
-        for (size_t j = 0; j < count; j++) {
-            amplitudes[r * count + j] = sn_vector_dot(count, basis->mix + j * count, scratch);
-        }
+        sn_edit_basis_to_modes(basis, scratch, amplitudes + r * count);
+    }
+}
+
+void sn_edit_basis_to_modes(const SnEditBasis *basis, const double *parts, double *z)
+{
+    for (size_t j = 0; j < basis->count; j++) {
+        z[j] = sn_vector_dot(basis->count, basis->mix + j * basis->count, parts);
+    }
+}
+
+void sn_edit_basis_to_shapes(const SnEditBasis *basis, const double *z, double *parts)
+{
+    memset(parts, 0, basis->count * sizeof *parts);
+    for (size_t j = 0; j < basis->count; j++) {
+        sn_vector_add(basis->count, z[j], basis->mix + j * basis->count, parts);
     }
 }
 
@@ -225,12 +241,8 @@ static void expand_range(void *data, size_t chunk, size_t begin, size_t end)
 
 void sn_edit_basis_expand(const SnEditBasis *basis, const double *z, double *scratch, double *p)
 {
-    size_t count = basis->count;
     ExpandJob job = {basis, scratch, p};
-    memset(scratch, 0, count * sizeof *scratch);
-    for (size_t j = 0; j < count; j++) {
-        sn_vector_add(count, z[j], basis->mix + j * count, scratch);
-    }
+    sn_edit_basis_to_shapes(basis, z, scratch);
     memset(p, 0, 3 * basis->body->cage->vertex_count * sizeof *p);
     sn_parallel_for(basis->body->world.assembly.unknown_count, CHUNK, expand_range, &job);
 }

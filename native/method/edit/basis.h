@@ -12,7 +12,6 @@ typedef struct SnEditBasis {
     size_t count;     /* vectors */
     size_t room;
     double *vectors;  /* count x width: Q, M-orthonormal */
-    double *resisted; /* count x width: K Q */
     double *stiffness; /* count x count: QᵀKQ, with a row length of `room` */
     double *squared;  /* count: eigenvalues of that, rad²/s² */
     double *mix;      /* count x count: row j is mode j in terms of Q */
@@ -35,10 +34,16 @@ void sn_edit_chain_clear(SnEditChain *chain);
 /* Takes in what a chain has that is new; modes are to be found anew after that. */
 SnStatus sn_edit_basis_add(SnContext *context, SnEditBasis *basis, const SnEditChain *chain);
 SnStatus sn_edit_basis_find_modes(SnContext *context, SnEditBasis *basis);
-void sn_edit_basis_empty(SnEditBasis *basis);
+
+/* Forgets all but the first vectors. */
+void sn_edit_basis_cut(SnEditBasis *basis, size_t count);
 
 /* amplitudes (row_count x count): rows (row_count x width) times the modes. */
 void sn_edit_basis_project(const SnEditBasis *basis, size_t row_count, const double *rows, double *scratch, double *amplitudes);
+
+/* From amplitudes of modes to those of shapes, which stay what they are as the basis grows, and back. */
+void sn_edit_basis_to_shapes(const SnEditBasis *basis, const double *z, double *parts);
+void sn_edit_basis_to_modes(const SnEditBasis *basis, const double *parts, double *z);
 
 /* p (cage vertices x 3) of the modes' amplitudes z (count); `scratch`: count. */
 void sn_edit_basis_expand(const SnEditBasis *basis, const double *z, double *scratch, double *p);

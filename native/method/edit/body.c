@@ -110,28 +110,30 @@ cleanup:
     return status;
 }
 
+size_t sn_edit_body_lever_size(const SnEditBody *body)
+{
+    return 3 * body->world.tet_count + body->part_count;
+}
+
 SnStatus sn_edit_body_lever(SnContext *context, SnEditBody *body, const double *weights, double *lever)
 {
     SnStatus status = SN_OK;
     const SnWorld *world = &body->world;
     size_t part_count;
     const int32_t *parts = sn_warp_loose_parts(body->warp, &part_count);
-    double *slopes = NULL, *shares = NULL;
+    double *slopes = NULL, *shares = lever + 3 * world->tet_count;
     SN_TRY_NEW(context, slopes, 3 * body->cage->tet_count, double);
-    SN_TRY_NEW(context, shares, part_count, double);
     SN_TRY(sn_warp_response(context, body->warp, weights, slopes));
+    for (size_t e = 0; e < world->tet_count; e++) {
+        memcpy(lever + 3 * e, slopes + 3 * (size_t)world->source_tets[e], 3 * sizeof *slopes);
+    }
+    memset(shares, 0, part_count * sizeof *shares);
     for (size_t v = 0; v < body->cage->vertex_count; v++) {
         if (parts[v] >= 0) {
             shares[parts[v]] += weights[v];
         }
     }
-    for (size_t e = 0; e < world->tet_count; e++) {
-        int32_t part = body->loose[e];
-        memcpy(lever + 4 * e, slopes + 3 * (size_t)world->source_tets[e], 3 * sizeof *slopes);
-        lever[4 * e + 3] = part >= 0 ? shares[part] * world->elements->volume[e] / body->loose_volume[part] : 0.0;
-    }
 cleanup:
     sn_release(slopes);
-    sn_release(shares);
     return status;
 }

@@ -35,8 +35,11 @@ typedef struct SnEditBody {
 SnStatus sn_edit_body_init(SnContext *context, const SnEditBodyDef *def, SnEditBody *body);
 void sn_edit_body_clear(SnEditBody *body);
 
-/* How a mean of places (`weights`, cage vertices) answers: lever (the world's tets x 4): slopes of sn_warp_response, and the share of the
-   tet's mean edit that moves a loose part as a whole. */
+/* Length of a lever. */
+size_t sn_edit_body_lever_size(const SnEditBody *body);
+
+/* How a mean of places (`weights`, cage vertices) answers: lever: slopes of sn_warp_response (the world's tets x 3), and then for each loose
+   part the weight on it, by which the mean goes along with the part as a whole. */
 SnStatus sn_edit_body_lever(SnContext *context, SnEditBody *body, const double *weights, double *lever);
 
 #endif

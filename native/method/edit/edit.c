@@ -10,7 +10,8 @@ struct SnEdit {
     SnEditAnchors anchors;
     size_t count;          /* handles */
     double *times;         /* count */
-    double *impulses;      /* count x modes */
+    double *impulses;      /* count x modes ... */
+    double *forces;        /* ... and as amplitudes of shapes */
     SnEditKernel *kernels; /* modes */
     size_t mode_count;
     double *z, *parts;     /* modes, scratch */
@@ -31,6 +32,7 @@ void sn_edit_destroy(SnEdit *edit)
     sn_edit_body_clear(&edit->body);
     sn_release(edit->times);
     sn_release(edit->impulses);
+    sn_release(edit->forces);
     sn_release(edit->kernels);
     sn_release(edit->z);
     sn_release(edit->parts);
@@ -54,26 +56,34 @@ cleanup:
     return status;
 }
 
-/* Room for another number of handles and modes. */
-static SnStatus resize(SnContext *context, SnEdit *edit, size_t count)
+/* Room for another number of handles and modes; the first `kept` handles go on pulling as they did. */
+static SnStatus resize(SnContext *context, SnEdit *edit, size_t count, size_t kept)
 {
     SnStatus status = SN_OK;
-    size_t modes = edit->anchors.basis.count;
-    double **arrays[] = {&edit->times, &edit->impulses, &edit->z, &edit->parts};
-    size_t lengths[] = {count, count * modes, modes, modes};
+    size_t modes = edit->anchors.basis.count, before = edit->mode_count;
+    double *forces = edit->forces;
+    double **arrays[] = {&edit->times, &edit->impulses, &edit->z, &edit->parts, &edit->forces};
+    size_t lengths[] = {count, count * modes, modes, modes, count * modes};
+    edit->forces = NULL;
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
         sn_release(*arrays[k]);
+        *arrays[k] = NULL;
         SN_TRY_NEW(context, *arrays[k], lengths[k], double);
     }
     sn_release(edit->kernels);
+    edit->kernels = NULL;
     SN_TRY_NEW(context, edit->kernels, modes, SnEditKernel);
+    for (size_t h = 0; h < kept; h++) {
+        memcpy(edit->forces + h * modes, forces + h * before, (before < modes ? before : modes) * sizeof *forces);
+        sn_edit_basis_to_modes(&edit->anchors.basis, edit->forces + h * modes, edit->impulses + h * modes);
+    }
     edit->count = count;
     edit->mode_count = modes;
 cleanup:
+    sn_release(forces);
     if (status != SN_OK) {
         edit->count = edit->mode_count = 0;
         edit->anchors.order_count = 0;
-        edit->is_none = 1;
     }
     return status;
 }
@@ -82,25 +92,26 @@ SnStatus sn_edit_solve(SnContext *context, SnEdit *edit, const SnEditMotion *mot
                        const SnEditHandle *handles, double *missed, SnEditReport *report)
 {
     SnStatus status = SN_OK;
-    int is_same = 0;
+    size_t kept = 0, before = edit->count;
     *report = (SnEditReport){0};
     edit->is_none = 1;
     if (count == 0) {
         return SN_OK;
     }
-    SN_TRY(sn_edit_anchors_take(context, &edit->anchors, count, handles, &is_same));
-    if (!is_same || edit->count != count) {
-        SN_TRY(resize(context, edit, count));
-    } else if (!settings->goes_on) {
-        memset(edit->impulses, 0, count * edit->mode_count * sizeof *edit->impulses);
-    }
+    edit->count = 0; /* until all is found */
+    SN_TRY(sn_edit_anchors_take(context, &edit->anchors, count, handles, &kept));
+    kept = settings->goes_on && kept <= before ? kept : 0;
+    SN_TRY(resize(context, edit, count, kept));
     for (size_t h = 0; h < count; h++) {
         edit->times[h] = handles[h].time;
     }
     for (size_t j = 0; j < edit->mode_count; j++) {
         edit->kernels[j] = sn_edit_kernel(edit->anchors.basis.squared[j], motion);
     }
-    SN_TRY(sn_edit_land(context, &edit->anchors, edit->kernels, settings, count, handles, edit->impulses, missed, report));
+    SN_TRY(sn_edit_land(context, &edit->anchors, edit->kernels, settings, count, settings->is_quick ? kept : 0, handles, edit->impulses, missed, report));
+    for (size_t h = 0; h < count; h++) {
+        sn_edit_basis_to_shapes(&edit->anchors.basis, edit->impulses + h * edit->mode_count, edit->forces + h * edit->mode_count);
+    }
     for (size_t k = 0; k < count * edit->mode_count; k++) {
         edit->is_none &= edit->impulses[k] == 0.0;
     }

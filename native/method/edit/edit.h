@@ -14,12 +14,15 @@ typedef struct SnEditHandle {
     const double *point;   /* cage vertices: what is to land, likewise */
     double target[3];      /* where, world metres */
     double direction[3];   /* not 0: only along this unit vector; 0: in all three */
+    int is_bound;          /* along its direction it may be farther than its target: it is held from one side, as by a floor */
 } SnEditHandle;
 
 typedef struct SnEditSettings {
     int rounds;       /* of Newton, at most */
     double tolerance; /* fraction of size: how far from its target a handle may end */
-    int goes_on;      /* from the edit of the last call, where its handles were on the same shapes: as while one is dragged */
+    int goes_on;      /* from the edit of the last call */
+    int is_quick;     /* handles of the last call whose target stays, at other moments than those that move, are taken as linear: as while
+                         one is dragged */
 } SnEditSettings;
 SnEditSettings sn_edit_settings_default(void);
 

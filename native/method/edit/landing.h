@@ -6,8 +6,9 @@
 
 #include "method/edit/anchors.h"
 
-/* Improves `impulses` (handles x modes of the anchors' basis); `kernels` (modes). `missed` (handles, m): how far each is from its target. */
+/* Improves `impulses` (handles x modes of the anchors' basis); `kernels` (modes). `kept`: so many of the first handles were there before, and may be linear.
+   `missed` (handles, m): how far each is from its target. */
 SnStatus sn_edit_land(SnContext *context, SnEditAnchors *anchors, const SnEditKernel *kernels, const SnEditSettings *settings, size_t count,
-                      const SnEditHandle *handles, double *impulses, double *missed, SnEditReport *report);
+                      size_t kept, const SnEditHandle *handles, double *impulses, double *missed, SnEditReport *report);
 
 #endif

@@ -16,7 +16,6 @@ void sn_edit_pose_clear(SnEditPose *pose)
     sn_release(pose->gradients);
     sn_release(pose->rotations);
     sn_release(pose->scratch);
-    sn_release(pose->corners);
     sn_release(pose->partial);
     sn_release(pose->queue);
     memset(pose, 0, sizeof *pose);
@@ -30,8 +29,8 @@ SnStatus sn_edit_pose_init(SnContext *context, SnEditBody *body, SnEditPose *pos
     SN_TRY_NEW(context, pose->shown, 3 * body->cage->vertex_count, double);
     SN_TRY_NEW(context, pose->gradients, 9 * tets, double);
     SN_TRY_NEW(context, pose->rotations, 9 * tets, double);
-    SN_TRY_NEW(context, pose->scratch, 9 * all, double);
-    SN_TRY_NEW(context, pose->corners, 36 * tets, double);
+    SN_TRY_NEW(context, pose->scratch, 9 * all > 36 * tets ? 9 * all : 36 * tets, double);
+    pose->corners = pose->scratch;
     SN_TRY_NEW(context, pose->partial, 3 * sn_parallel_chunk_count(tets, CHUNK), double);
     SN_TRY_NEW(context, pose->queue, tets, int32_t);
 cleanup:
@@ -201,6 +200,13 @@ typedef struct PoseJob {
     double *rows;
 } PoseJob;
 
+/* How much the mean edit of a tet moves its part, and with it what a lever is for. */
+static double find_share(const SnEditBody *body, size_t tet, const double *lever)
+{
+    int32_t part = body->loose[tet];
+    return part < 0 ? 0.0 : lever[3 * body->world.tet_count + (size_t)part] * body->world.elements->volume[tet] / body->loose_volume[part];
+}
+
 static void measure_tets(void *data, size_t chunk, size_t begin, size_t end)
 {
     const PoseJob *job = data;
@@ -208,13 +214,14 @@ static void measure_tets(void *data, size_t chunk, size_t begin, size_t end)
     for (size_t e = begin; e < end; e++) {
         TetEdit edit;
         double missing[9], moved[3], shift[3];
-        const double *lever = job->lever + 4 * e;
+        const double *lever = job->lever + 3 * e;
+        double share = find_share(job->pose->body, e, job->lever);
         find_edit(&job->pose->body->world, e, job->p, &edit);
         find_missing(job->pose, e, &edit, missing);
         multiply_vector(missing, lever, moved);
         find_shift(job->pose, e, job->p, shift);
         for (int a = 0; a < 3; a++) {
-            sum[a] += moved[a] + lever[3] * shift[a];
+            sum[a] += moved[a] + share * shift[a];
         }
     }
     memcpy(job->pose->partial + 3 * chunk, sum, sizeof sum);
@@ -285,7 +292,8 @@ static void differentiate_tets(void *data, size_t chunk, size_t begin, size_t en
     for (size_t e = begin; e < end; e++) {
         TetEdit edit;
         double derivative[27], rest[9], slopes[12];
-        const double *lever = job->lever + 4 * e, *turned = job->pose->rotations + 9 * e;
+        const double *lever = job->lever + 3 * e, *turned = job->pose->rotations + 9 * e;
+        double share = find_share(job->pose->body, e, job->lever);
         find_edit(world, e, job->p, &edit);
         differentiate(job->pose, e, &edit, lever, derivative);
         load_rest(world->elements, e, rest);
@@ -297,7 +305,7 @@ static void differentiate_tets(void *data, size_t chunk, size_t begin, size_t en
             double *out = job->pose->corners + 36 * e + 9 * i;
             for (size_t d = 0; d < 3; d++) {
                 for (size_t a = 0; a < 3; a++) {
-                    out[3 * d + a] = sn_dot3(derivative + 9 * d + 3 * a, slopes + 3 * i) + 0.25 * lever[3] * turned[3 * d + a];
+                    out[3 * d + a] = sn_dot3(derivative + 9 * d + 3 * a, slopes + 3 * i) + 0.25 * share * turned[3 * d + a];
                 }
             }
         }

@@ -11,8 +11,8 @@ typedef struct SnEditPose {
     double *shown;     /* cage vertices x 3 */
     double *gradients; /* the world's tets x 9, row-major: F̄ ... */
     double *rotations; /* ... and R̄; of a tet that is flat or inside out that of the nearest sound one */
-    double *scratch;   /* 9 x tets, then tets x 9 */
-    double *corners;   /* tets x 4 x 9 */
+    double *scratch;   /* 9 x tets, then tets x 9 ... */
+    double *corners;   /* ... and then tets x 4 x 9: the same memory */
     double *partial;   /* chunks x 3 */
     int32_t *queue;    /* tets */
     int is_set;

@@ -32,6 +32,7 @@ struct SnEnrich {
     SnWorld world;
     SnInputDriver driver;
     SnKeepPose keep_pose;
+    SnFirmness firmness;
     double *drive;         /* cage vertices, N/m */
     double *drive_drag;    /* cage vertices, N s/m */
     double drive_damping;  /* s */
@@ -105,7 +106,8 @@ static void set_forces(SnEnrich *enrich)
         world->drag[v] *= drag; /* its scale lies there */
     }
     enrich->driver = (SnInputDriver){
-        .push = enrich->push, .drive = enrich->drive, .drag = enrich->drive_drag, .keep_pose = &enrich->keep_pose};
+        .push = enrich->push, .drive = enrich->drive, .drag = enrich->drive_drag, .keep_pose = &enrich->keep_pose,
+        .firmness = &enrich->firmness};
     memcpy(enrich->driver.gravity, settings->gravity, sizeof settings->gravity);
 }
 
@@ -302,6 +304,7 @@ SnStatus sn_enrich_create(SnContext *context, const SnCagedBody *body, const SnE
     SN_TRY_NEW(context, enrich->push, 3 * cage->vertex_count, double);
     SN_TRY_NEW(context, enrich->most, cage->vertex_count, double);
     SN_TRY(sn_keep_pose_init(context, enrich->world.elements, cage->vertex_count, settings->keep_pose, &enrich->keep_pose));
+    SN_TRY(sn_firmness_init(context, enrich->world.elements, cage->vertex_count, settings->tighten, &enrich->firmness));
     SN_TRY(sn_flesh_regions(context, body, paint, settings, &enrich->world, &enrich->keep_pose));
     for (size_t e = 0; e < enrich->world.tet_count; e++) {
         enrich->world.damping_scale[0][e] *= calm[enrich->world.source_tets[e]];
@@ -348,6 +351,7 @@ void sn_enrich_destroy(SnEnrich *enrich)
     }
     sn_ensemble_destroy(enrich->alone);
     sn_keep_pose_clear(&enrich->keep_pose);
+    sn_firmness_clear(&enrich->firmness);
     sn_world_clear(&enrich->world);
     double *arrays[] = {enrich->cage_weights, enrich->areas, enrich->cage_follow, enrich->weights_begin, enrich->weights_end,
                         enrich->pose,         enrich->pose_velocity, enrich->shift, enrich->around, enrich->row_targets,
@@ -375,6 +379,11 @@ void sn_enrich_push(SnEnrich *enrich, const double *acceleration)
     } else {
         memset(enrich->push, 0, bytes);
     }
+}
+
+void sn_enrich_firm(SnEnrich *enrich, const double *begin, const double *end)
+{
+    sn_firmness_lead(&enrich->firmness, enrich->world.source_tets, begin, end);
 }
 
 const double *sn_enrich_cage_weights(const SnEnrich *enrich)
@@ -534,6 +543,8 @@ SnMember sn_enrich_member(SnEnrich *enrich)
         .world = &enrich->world,
         .drivers = &enrich->steering,
         .step = {.scheme = settings->scheme,
+                 .expression = settings->expression,
+                 .inertia = settings->expression_inertia,
                  .newton_rounds = settings->newton_rounds,
                  .step_tolerance = settings->tolerance * settings->size},
         .substeps = enrich->summary.substeps,

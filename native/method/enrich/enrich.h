@@ -17,6 +17,8 @@ typedef struct SnEnrichSettings {
     double density;           /* kg/m³ */
     double damping_mass;      /* Rayleigh alpha, 1/s; used with young > 0 */
     double damping_stiffness; /* Rayleigh beta, s; used with young > 0 */
+    int one_material;         /* all flesh is as stiff as that which gives way most must be for Jiggle: what is thin on bone swings less and
+                                 faster, as on a face; 0: every part swings at Jiggle */
     int free_body;            /* nothing holds it: it flies without drag, and nothing limits how far */
     double keep_pose;         /* 0..1 */
     double balance;           /* zeta > 0: weights are taken to this power */
@@ -28,7 +30,10 @@ typedef struct SnEnrichSettings {
     int newton_rounds;        /* 0: until converged */
     double tolerance;         /* fraction of size: how far from its minimum a stage of a step may stop */
     SnScheme scheme;
+    SnExpression expression;  /* how what has no inertia is left out of a step */
+    double expression_inertia; /* see SnStepSettings; for the change of variable the curve says it */
     const SnDensity *energy;
+    double tighten;           /* flesh is so many times firmer, beside what it is, where the pose strains it by SN_TIGHTEN_STRAIN or more */
     int animated;             /* follow weights change: sn_enrich_follow tells them before each interval */
     /* What multiplies stiffness, damping, density and Keep Pose where their regions are painted 1. */
     double stiffness_painted, damping_painted, density_painted, keep_pose_painted;
@@ -74,6 +79,10 @@ SnEnrichSummary sn_enrich_summary(const SnEnrich *enrich);
 /* Acceleration (cage vertices x 3, m/s²) of outer forces beside gravity, from now on; null is none. */
 void sn_enrich_push(SnEnrich *enrich, const double *acceleration);
 
+/* Factors of the stiffness (tets of the cage) at the begin and the end of the next interval, linear in between, within SN_FIRMNESS_LEAST and
+   SN_FIRMNESS_MOST; null: 1. An interval begins with the factors that the one before ended with. */
+void sn_enrich_firm(SnEnrich *enrich, const double *begin, const double *end);
+
 /* The follow weights (surface vertices) at the begin and the end of the next interval; `animated` must be set. */
 SnStatus sn_enrich_follow(SnContext *context, SnEnrich *enrich, const double *begin, const double *end);
 
@@ -82,7 +91,7 @@ const double *sn_enrich_cage_weights(const SnEnrich *enrich);
 const SnWorld *sn_enrich_world(const SnEnrich *enrich);
 
 /* Moves `positions` (cage vertices x 3) from a start to where the flesh comes to rest in a pose (cage vertices x 3) that stands still, under
-   gravity and the push. Of animated weights those at the begin of the interval count. */
+   gravity and the push. Of animated weights, and of factors of the stiffness, those at the begin of the interval count. */
 SnStatus sn_enrich_settle(SnContext *context, SnEnrich *enrich, const double *pose, double *positions, SnNewtonReport *report);
 
 /* Advances the state by one interval of the curve, in substeps. A tet that comes out inside out although its fitted shape is sound

@@ -6,6 +6,7 @@
 #include "method/enrich/transition.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define PI 3.14159265358979323846
@@ -18,6 +19,7 @@
    that its answer takes about as long as a swing begins. */
 #define CALMED 0.6
 #define MOST_CALMED 10.0 /* times as firm: above, the answer is too small to be seen */
+#define SOFTEST_SHARE 0.05 /* of the flesh: so much may give way more than Jiggle says, where all of it is one material */
 #define BONE 1000.0     /* times as stiff as the flesh around it */
 /* What is thinner than its cells bends too stiffly, for a tet has one strain only: by 1 + LOCKING (cell / thickness)², as measured on
    sheets and rods of the lattice. */
@@ -69,6 +71,47 @@ static void find_shares(const SnCagedBody *body, double *share)
     }
 }
 
+typedef struct Swing {
+    double unit_frequency, strain, volume;
+} Swing;
+
+static int compare_swings(const void *left, const void *right)
+{
+    double a = ((const Swing *)left)->unit_frequency, b = ((const Swing *)right)->unit_frequency;
+    return (a > b) - (a < b);
+}
+
+/* Gives all tets what the calibration found for those that give way most, but for a few. */
+static SnStatus take_softest(SnContext *context, const SnTetMesh *cage, const unsigned char *followed, double *unit_frequency, double *strain)
+{
+    SnStatus status = SN_OK;
+    Swing *swings = NULL;
+    size_t count = 0, chosen = 0;
+    double total = 0.0, sum = 0.0;
+    SN_TRY_NEW(context, swings, cage->tet_count, Swing);
+    for (size_t e = 0; e < cage->tet_count; e++) {
+        const int32_t *tet = cage->tets + 4 * e;
+        if (!(followed[tet[0]] && followed[tet[1]] && followed[tet[2]] && followed[tet[3]])) {
+            swings[count] = (Swing){unit_frequency[e], strain[e], sn_tet_mesh_volume(cage, cage->positions, e)};
+            total += swings[count++].volume;
+        }
+    }
+    if (count == 0) {
+        goto cleanup;
+    }
+    qsort(swings, count, sizeof *swings, compare_swings);
+    while (chosen + 1 < count && sum + swings[chosen].volume < SOFTEST_SHARE * total) {
+        sum += swings[chosen++].volume;
+    }
+    for (size_t e = 0; e < cage->tet_count; e++) {
+        unit_frequency[e] = swings[chosen].unit_frequency;
+        strain[e] = swings[chosen].strain;
+    }
+cleanup:
+    sn_release(swings);
+    return status;
+}
+
 /* Young's modulus of every tet, and the frequency that driving and substeps are measured by. */
 static SnStatus choose_modulus(SnContext *context, const SnTetMesh *cage, const SnEnrichSettings *settings, const double *weights,
                                const unsigned char *followed, const double *mass, const double *share, double *young, double *calm,
@@ -96,6 +139,9 @@ static SnStatus choose_modulus(SnContext *context, const SnTetMesh *cage, const 
     }
     SN_TRY(sn_calibration_run(context, cage, settings->poisson, settings->density, firmness, mass, weights, drive, followed, young,
                               strain, &main_frequency, regions));
+    if (settings->one_material) {
+        SN_TRY(take_softest(context, cage, followed, young, strain));
+    }
     for (size_t e = 0; e < cage->tet_count; e++) {
         double wanted = omega * omega / young[e], firmer = fmax(1.0, push * strain[e] / MOST_STRAIN / wanted);
         young[e] = firmness[e] * (settings->young > 0.0 ? settings->young : firmer * wanted);
