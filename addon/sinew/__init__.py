@@ -23,15 +23,15 @@ bl_info = {
 
 _API = {
     "Cage": "cage.cage",
-    "EditedFrames": "methods.enrich.edited",
-    "Enricher": "methods.enrich.enricher",
+    "EditedFrames": "flesh.edited",
+    "Enricher": "flesh.enricher",
     "Error": "base.errors",
     "Handle": "edit.handles",
-    "Settings": "methods.enrich.settings",
+    "Settings": "flesh.settings",
     "automatic_follow": "paint.follow",
     "build_cage": "cage.cage",
-    "edit": "methods.enrich.edited",
-    "enrich": "methods.enrich.enricher",
+    "edit": "flesh.edited",
+    "enrich": "flesh.enricher",
 }
 __all__ = [  # noqa: F822 (found by __getattr__)
     *("Cage", "EditedFrames", "Enricher", "Error", "Handle", "Settings"),

@@ -198,15 +198,21 @@ class Enrich(Simulation):
         velocities: Floats,
         acceleration: Floats | None = None,
         inner: Floats | Monitor | None = None,
+        light: Floats | Monitor | None = None,
+        firmness: Floats | Monitor | None = None,
         monitor: Monitor | None = None,
         /,
-    ) -> tuple[int, int, int, int, int, int]: ...
+    ) -> tuple[int, int, int, int, int, int]:
+        """`light` (4 n, 3): how far expressions alone have moved the cage at before, begin, end and after, from any
+        place; velocities are those of the rest of its motion. `firmness` (2, tets): factors of the stiffness of the
+        cage's tets at begin, which are those of the end before, and at end; linear between, within 0.1 and 20."""
     def settle(
         self,
         pose: Floats,
         positions: Floats,
         acceleration: Floats | None = None,
         monitor: Monitor | None = None,
+        firmness: Floats | None = None,
         /,
     ) -> tuple[int, int]: ...
     def follow(self, begin: Floats, end: Floats) -> None: ...
@@ -291,6 +297,7 @@ class Edit:
         points: Floats,  # (h, n)
         targets: Floats,
         directions: Floats,
+        bounds: Ints,
         missed: Floats,
         monitor: Monitor | None = None,
         /,

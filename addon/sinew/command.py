@@ -22,7 +22,7 @@ from .core.bake.report import lines
 from .core.base import disk
 from .core.base.errors import BadInput, Cancelled, Error, StoreError
 from .core.base.settings import Setting
-from .core.edit.handles import Edits, parse_handle, parse_range
+from .core.edit.handles import CONTACTS, Edits, parse_handle, parse_range
 from .core.methods import presets
 
 EXIT_ERROR = 1
@@ -131,6 +131,13 @@ def _parser(open_file: str | None = None) -> argparse.ArgumentParser:
     edit.add_argument("--wiggle", type=float, metavar="W", help="1 swings as the flesh does, 0 hardly overshoots")
     edit.add_argument("--spread", type=float, metavar="S", help="how far in time it is felt, times its own")
     edit.add_argument("--free", action="store_true", help="what follows the animation exactly may be pulled too")
+    edit.add_argument(
+        "--keep-contacts",
+        choices=[kind for kind in CONTACTS if kind],
+        help="above: nothing is pulled into the floor or what the bake collides with; slide: what touches goes on "
+        "touching; pin: and stays there",
+    )
+    edit.add_argument("--floor", type=float, metavar="Z", help="height of the floor for --keep-contacts, metres")
     edit.add_argument("--clear", action="store_true", help="forget the handles that are there")
     edit.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change a setting; may repeat")
     edit.add_argument("--out", type=Path, metavar="OUT.blend", help="save here and leave FILE untouched")
@@ -221,7 +228,8 @@ def _edit(options: argparse.Namespace) -> int:
 
 def _edits(options: argparse.Namespace) -> dict[str, Any]:
     """What is said of edits beside the handles, checked before the file is open."""
-    how: dict[str, Any] = {name: getattr(options, name) for name in ("wiggle", "spread")}
+    how: dict[str, Any] = {name: getattr(options, name) for name in ("wiggle", "spread", "floor")}
+    how["contacts"] = options.keep_contacts
     how = {name: value for name, value in how.items() if value is not None}
     how |= {"free": True} if options.free else {}
     how |= {"range": parse_range(options.range)} if options.range else {}

@@ -105,7 +105,10 @@ class FakeEnricher:
         return fitted + amount * (simulated - fitted)
 
     def carrier(self, passenger: Any, fitted: Any) -> Any:
-        return SimpleNamespace(surface=lambda fitted, moved, sampled, how: sampled + (moved - fitted).mean(axis=0))
+        def surface(fitted: Any, moved: Any, sampled: Any, interpolation: str) -> Any:
+            return sampled + (moved - fitted).mean(axis=0)
+
+        return SimpleNamespace(surface=surface)
 
     def drawn(self, fitted: Any, moved: Any, sampled: Any, limit: float = 0.0) -> Any:
         return sampled + (1.0 - self.follow)[:, None] * (moved - fitted).mean(axis=0)
@@ -118,7 +121,7 @@ class FakeEnricher:
 
 
 def install(monkeypatch: Any) -> type[FakeEnricher]:
-    from sinew.core.methods.enrich import engine
+    from sinew.core.flesh import engine
 
     classes = engine.Classes(FakeEnricher, FakeCage, None, None, FakeMonitor)
     monkeypatch.setattr(engine, "load_classes", lambda: classes)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from sinew.core.bake.shot import Shot
+from sinew.core.flesh.painted import FleshPaint
+from sinew.core.flesh.settings import Settings
 from sinew.core.methods.enrich import METHOD
-from sinew.core.methods.enrich.painted import FleshPaint
-from sinew.core.methods.enrich.settings import Settings
 
 PAINTED = ("parts", "regions", "masks", "safe", "labels", "fields", "collided")
 

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from bodies import box_surface, box_tets
 from sinew.core.base.native import module
-from sinew.core.methods.enrich.enricher import Enricher
-from sinew.core.methods.enrich.settings import Settings
+from sinew.core.flesh.enricher import Enricher
+from sinew.core.flesh.settings import Settings
 
 FRAMES = 24
 

@@ -11,9 +11,9 @@ from bodies import box_surface, composite, rod, sphere
 from shots import make_shot
 from sinew.core.base.errors import BadInput
 from sinew.core.cage.cage import build_cage
+from sinew.core.flesh.enricher import Enricher, State
+from sinew.core.flesh.settings import Settings
 from sinew.core.geometry.surface import areas_and_size
-from sinew.core.methods.enrich.enricher import Enricher, State
-from sinew.core.methods.enrich.settings import Settings
 from sinew.core.paint.averages import average_regions
 from sinew.core.paint.regions import Regions
 from sinew.core.paint.weights import spread_over_cage

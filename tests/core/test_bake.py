@@ -15,7 +15,7 @@ from sinew.core.bake import pc2, report, run
 from sinew.core.bake.shot import Carried, Passenger, Sample, Shot
 from sinew.core.bake.store import Store
 from sinew.core.base.errors import BadInput, Cancelled, Error
-from sinew.core.methods.enrich.settings import Settings
+from sinew.core.flesh.settings import Settings
 from sinew.core.paint.parts import Parts
 
 COUNT = 12

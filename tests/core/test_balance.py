@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from bodies import box_surface
-from sinew.core.methods.enrich.enricher import Enricher, State
-from sinew.core.methods.enrich.settings import Settings
+from sinew.core.flesh.enricher import Enricher, State
+from sinew.core.flesh.settings import Settings
 
 pytestmark = pytest.mark.once
 

@@ -56,8 +56,8 @@ def test_followed_parts_are_exact_in_the_cage_and_free_ones_are_free() -> None:
 
 
 def test_cage_weights_are_those_of_the_simulation_with_what_follows_inside_too() -> None:
-    from sinew.core.methods.enrich.enricher import Enricher
-    from sinew.core.methods.enrich.settings import Settings
+    from sinew.core.flesh.enricher import Enricher
+    from sinew.core.flesh.settings import Settings
     from sinew.core.paint.regions import Regions, cage_follow
 
     vertices, triangles = box_surface((12, 4, 4), (3.0, 1.0, 1.0))

@@ -8,8 +8,8 @@ import pytest
 import studies
 from bodies import box_surface, composite
 from sinew.core.base.native import module
-from sinew.core.methods.enrich.enricher import Enricher, State
-from sinew.core.methods.enrich.settings import Settings
+from sinew.core.flesh.enricher import Enricher, State
+from sinew.core.flesh.settings import Settings
 
 pytestmark = pytest.mark.once
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from bodies import box_surface, sphere
 from shots import make_shot
-from sinew.core.bake import contact, obstacles, run
+from sinew.core.bake import contact, obstacles, remake, run
 from sinew.core.bake.contact import Collided
 from sinew.core.bake.shot import Sample, Shot
 from sinew.core.bake.spool import Given
@@ -19,10 +19,11 @@ from sinew.core.base.errors import Cancelled
 from sinew.core.base.native import module
 from sinew.core.cage.cage import Cage
 from sinew.core.cage.safe import measure_filling
+from sinew.core.edit.handles import Edits, Handle
+from sinew.core.flesh.enricher import enrich
+from sinew.core.flesh.settings import Settings
 from sinew.core.geometry.crossings import find_crossings
 from sinew.core.geometry.surface import areas_and_size
-from sinew.core.methods.enrich.enricher import enrich
-from sinew.core.methods.enrich.settings import Settings
 
 BALL, BALL_TRIANGLES = sphere(7, 10, (0.5, 0.5, 0.5))
 SOFT = {"resolution": 5, "free_body": True, "young": 1e5, "damping_stiffness": 0.01, "collide": True}
@@ -219,6 +220,16 @@ def test_a_wall_that_comes_pushes_it_away(tmp_path: Path) -> None:
     assert points is not None and len(points.forces) and (points.forces > 0.0).all()
     strongest = int(points.forces.argmax())
     assert points.normals[strongest, 0] > 0.9  # away from the wall
+
+    def pulled(kept: str) -> list[int]:
+        """Where an edit that pulls the ball about brings it into the wall."""
+        handle = Handle((int(BALL[:, 2].argmax()),), 7.0, (-0.3, 0.0, 0.0))
+        edits = Edits(handles=(handle,), contacts=kept).to_text()
+        frames = surfaces(remake.remake(tmp_path, outcome.id, shot.settings.replace({"edits": edits})))
+        walls = [(corners + wall(k)[:3, 3], Wall.triangles) for k in range(len(frames))]
+        return [k for k, frame in enumerate(frames) if crossings((frame, BALL_TRIANGLES), walls[k])]
+
+    assert pulled("") and not pulled("above")
 
 
 def test_a_settled_start_stands_on_the_ground_and_not_in_it(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from sinew import command
-from sinew.core.methods.enrich.settings import Settings
+from sinew.core.flesh.settings import Settings
 
 ADDON = Path(command.__file__).parents[1]
 

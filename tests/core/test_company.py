@@ -25,7 +25,7 @@ from sinew.core.bake.store import Store
 from sinew.core.bake.worker import Worker
 from sinew.core.base.errors import BadInput, Cancelled
 from sinew.core.base.native import module
-from sinew.core.methods.enrich.settings import Settings
+from sinew.core.flesh.settings import Settings
 
 COUNT = 10
 REST, TRIANGLES = box_surface((10, 3, 3), (1.0, 0.3, 0.3))

@@ -12,10 +12,10 @@ from bodies import box_surface, rod, rotation, sphere
 from sinew.core.bake import run
 from sinew.core.bake.shot import Sample
 from sinew.core.bake.store import Store
+from sinew.core.flesh.enricher import Enricher
+from sinew.core.flesh.seam import Seam
+from sinew.core.flesh.settings import Settings
 from sinew.core.geometry.surface import areas_and_size
-from sinew.core.methods.enrich.enricher import Enricher
-from sinew.core.methods.enrich.seam import Seam
-from sinew.core.methods.enrich.settings import Settings
 from sinew.core.paint.parts import Parts, loose_shells, make_parts
 
 pytestmark = pytest.mark.once

@@ -11,9 +11,9 @@ import pytest
 from bodies import box_surface, rod, rotation
 from sinew.core.base.native import module
 from sinew.core.cage.cage import build_cage
+from sinew.core.flesh.enricher import Enricher
+from sinew.core.flesh.settings import Settings
 from sinew.core.geometry.surface import areas_and_size
-from sinew.core.methods.enrich.enricher import Enricher
-from sinew.core.methods.enrich.settings import Settings
 
 pytestmark = pytest.mark.once
 

@@ -17,7 +17,7 @@ from sinew.core.bake.report import lines
 from sinew.core.bake.shot import Sample
 from sinew.core.bake.store import Store
 from sinew.core.base.errors import Cancelled
-from sinew.core.methods.enrich.settings import Settings
+from sinew.core.flesh.settings import Settings
 
 T_POSE = {"arms": 90.0, "legs": 5.0, "bend": 0.0}
 

@@ -13,8 +13,8 @@ from sinew.core.bake import remake, run
 from sinew.core.bake.store import Store
 from sinew.core.base.errors import Cancelled
 from sinew.core.edit.handles import Edits, Handle
-from sinew.core.methods.enrich.painted import FleshPaint, Masks
-from sinew.core.methods.enrich.settings import Settings
+from sinew.core.flesh.painted import FleshPaint, Masks
+from sinew.core.flesh.settings import Settings
 from test_remake import COUNT, HAT, REST, baked, make_shot, played, samples
 
 __all__ = ["baked"]
@@ -28,7 +28,8 @@ def pull(*by: float, frame: float = AT, **more: Any) -> Handle:
 
 
 def with_edits(*handles: Handle, **more: Any) -> Settings:
-    how = {name: more.pop(name) for name in ("wiggle", "spread", "range", "free", "below") if name in more}
+    names = ("wiggle", "spread", "range", "free", "below", "contacts", "floor")
+    how = {name: more.pop(name) for name in names if name in more}
     return Settings(resolution=8, jiggle=2.0, edits=Edits(handles=handles, **how).to_text(), **more)
 
 
@@ -206,3 +207,14 @@ def test_a_handle_told_in_other_axes_pulls_to_the_same_place(baked: run.Outcome)
     assert np.linalg.norm(np.subtract(told["body"].by, pull().by)) > 0.02, "the body is turned there"
     for handle in told.values():
         assert np.abs(played(edited(baked, with_edits(handle))) - world).max() < 1e-5
+
+
+def test_contacts_with_a_floor_are_kept_by_a_bake_and_told(baked: run.Outcome) -> None:
+    floor = float(played(baked)[:, :, 2].min())
+    far = Handle((TIP,), AT, (0.0, 0.1, -0.9))
+    sunk, kept = (
+        edited(baked, with_edits(far, free=True, contacts=kind, floor=floor)) for kind in ("", "above")
+    )
+    assert played(sunk)[:, :, 2].min() < floor - 0.02
+    assert played(kept)[:, :, 2].min() > floor - 0.01
+    assert kept.report["edits"]["contact_rows"] > 0 and sunk.report["edits"]["contact_rows"] == 0

@@ -7,8 +7,8 @@ import pytest
 from bodies import box_surface, rotation
 from sinew.core.bake.report import duration_text
 from sinew.core.cage.cage import build_cage
-from sinew.core.methods.enrich import estimate
-from sinew.core.methods.enrich.settings import Settings
+from sinew.core.flesh import estimate
+from sinew.core.flesh.settings import Settings
 
 pytestmark = pytest.mark.once
 

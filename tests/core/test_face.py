@@ -50,7 +50,9 @@ def test_flesh_is_deep_where_expressions_move_it_and_bone_where_they_do_not() ->
     lips, cheek = depth_at(face, (0.0, -0.112, -0.053)), depth_at(face, (0.05, -0.08, -0.045))
     forehead, crown = depth_at(face, (0.0, -0.07, 0.085)), depth_at(face, (0.0, 0.02, 0.13))
     assert lips > 8.0 and cheek > 5.0 and forehead < 6.0 and crown == 0.0
-    assert (face.head[HEAD.vertices[:, 2] > 0.1] > 0.9).all() and face.head[HEAD.part != "skin"].max() == 0.0
+    still = np.linalg.norm(KEYS, axis=2).max(axis=0) < 1e-6
+    assert (face.head[still & (HEAD.part == "skin")] == 1.0).all() and face.head[HEAD.part != "skin"].max() == 0.0
+    assert (face.head[HEAD.vertices[:, 2] > 0.12] == 1.0).all() and face.head[face.is_free].max() == 0.0
 
 
 def test_jaw_is_found_on_skin_alone() -> None:

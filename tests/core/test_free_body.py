@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 from bodies import box_surface
+from sinew.core.flesh.enricher import Enricher
+from sinew.core.flesh.settings import Settings
 from sinew.core.methods.enrich import METHOD
-from sinew.core.methods.enrich.enricher import Enricher
-from sinew.core.methods.enrich.settings import Settings
 
 REST, TRIANGLES = box_surface((3, 3, 3), (0.4, 0.3, 0.2))
 RATE = 24.0

@@ -25,9 +25,10 @@ BLENDER_MODULES = {"bpy", "bmesh", "mathutils", "gpu", "bpy_extras", "blf", "add
 
 # The folders of the package, from the lowest up; * is one of a method. What gathers the methods lies above them.
 FOLDERS = [
-    *("core/base", "core/geometry", "core/cage", "core/paint", "core/edit", "core/bake"),
+    *("core/base", "core/geometry", "core/cage", "core/paint", "core/edit", "core/bake", "core/flesh"),
     *("core/methods/*", "core/methods", "core/__init__", "scene"),
-    *("setups", "setups/*", "setups/__init__", "ui", "ui/setup", "ui/edit", "ui/*", "ui/__init__", "the package"),
+    *("setups", "setups/flesh", "setups/*", "setups/__init__"),
+    *("ui", "ui/setup", "ui/edit", "ui/*", "ui/__init__", "the package"),
 ]
 
 
@@ -240,6 +241,8 @@ def test_the_reader_sees_the_real_tree():
         ("addon/sinew/core/paint/a.py", "from .. import bake\n"),
         ("addon/sinew/core/methods/enrich/a.py", "from ..tracks import b\n"),
         ("addon/sinew/core/methods/enrich/a.py", "from ..presets import b\n"),
+        ("addon/sinew/core/flesh/a.py", "from ..methods.enrich import b\n"),
+        ("addon/sinew/core/bake/a.py", "from ..flesh import b\n"),
         ("addon/sinew/core/methods/enrich/a.py", "from .. import METHODS\n"),
         ("addon/sinew/core/a.py", "a = 1\n"),
         ("addon/sinew/core/other/a.py", "a = 1\n"),
@@ -255,6 +258,7 @@ def test_the_reader_sees_the_real_tree():
         ("addon/sinew/setups/a.py", "from .enrich import b\n"),
         ("addon/sinew/setups/a.py", "from .enrich.b import c\n"),
         ("addon/sinew/setups/enrich/a.py", "from ..tracks.b import c\n"),
+        ("addon/sinew/setups/flesh/a.py", "from ..enrich.b import c\n"),
         ("addon/sinew/setups/a.py", "from ..core.methods.enrich import b\n"),
         ("addon/sinew/ui/setup/a.py", "from ...core.methods.enrich.b import c\n"),
         ("addon/sinew/ui/enrich/a.py", "from ...core.methods.tracks.b import c\n"),

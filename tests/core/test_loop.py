@@ -16,8 +16,8 @@ from sinew.core.bake.shot import Carried, Sample, Shot
 from sinew.core.bake.store import Store
 from sinew.core.base.errors import BadInput, Cancelled
 from sinew.core.cage.approach import Approach
-from sinew.core.methods.enrich.enricher import Enricher, enrich
-from sinew.core.methods.enrich.settings import Settings
+from sinew.core.flesh.enricher import Enricher, enrich
+from sinew.core.flesh.settings import Settings
 
 REST, TRIANGLES = box_surface((10, 3, 3), (1.0, 0.2, 0.2))
 PERIOD = 16

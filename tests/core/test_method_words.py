@@ -66,7 +66,7 @@ def own_settings(package: Path) -> set[str]:
         nodes = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.AnnAssign)]
         return {node.target.id for node in nodes if isinstance(node.target, ast.Name)}
 
-    return fields("core/methods/*/settings.py") - fields("core/bake/*.py")
+    return (fields("core/methods/*/settings.py") | fields("core/flesh/settings.py")) - fields("core/bake/*.py")
 
 
 def violations(package: Path) -> Iterator[str]:

@@ -21,7 +21,7 @@ from sinew.core.bake.spool import Given, Spool
 from sinew.core.bake.store import Store
 from sinew.core.base.errors import BadInput, Cancelled, OutOfMemory, StoreError
 from sinew.core.base.settings import setting
-from sinew.core.methods.enrich.settings import Settings
+from sinew.core.flesh.settings import Settings
 from test_bake import COUNT, PASSENGER, make_shot, samples, with_passenger
 
 

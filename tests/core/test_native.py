@@ -13,8 +13,9 @@ import pytest
 from bodies import box_tets, sphere
 from sinew.core.base.errors import BadInput, Cancelled
 from sinew.core.base.native import Monitor, module
-from sinew.core.methods.enrich.enricher import Enricher
-from sinew.core.methods.enrich.settings import Settings
+from sinew.core.flesh.enricher import Enricher
+from sinew.core.flesh.settings import Settings
+from sinew.core.methods.face.settings import Settings as FaceSettings
 
 
 @cache
@@ -66,8 +67,8 @@ def test_options_reach_the_simulation() -> None:
 
 
 def test_every_native_option_is_a_setting_or_made_of_one() -> None:
-    made = {"interval", "size", "animated", "tolerance"}
-    assert set(module.Enrich.options) - set(Settings().as_dict()) == made
+    made = {"interval", "size", "animated", "tolerance", "one_material", "expression"}
+    assert set(module.Enrich.options) - set(FaceSettings().as_dict()) == made  # all of those of flesh, and more
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ import near_meshes
 import numpy as np
 import pytest
 from sinew.core.cage.cage import Cage, build_cage
+from sinew.core.flesh.enricher import Enricher
+from sinew.core.flesh.settings import Settings
 from sinew.core.geometry.connected import connected_pieces
-from sinew.core.methods.enrich.enricher import Enricher
-from sinew.core.methods.enrich.settings import Settings
 
 pytestmark = pytest.mark.once
 

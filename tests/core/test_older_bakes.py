@@ -14,8 +14,8 @@ from sinew.core.bake.manifest import SCHEMA
 from sinew.core.bake.report import lines, told
 from sinew.core.bake.shot import stored_sample
 from sinew.core.bake.store import Store
+from sinew.core.flesh.settings import Settings
 from sinew.core.methods.enrich import METHOD
-from sinew.core.methods.enrich.settings import Settings
 
 OLD = Path(__file__).resolve().parents[1] / "data" / "schema_3"
 (BAKE,) = (folder.name for folder in (OLD / "sinew").iterdir())

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 from sinew.core.bake.method import find
 from sinew.core.base.errors import BadInput
+from sinew.core.flesh.settings import Settings
 from sinew.core.methods import presets
-from sinew.core.methods.enrich.settings import Settings
 
 
 def test_materials_and_artist_presets_are_there_and_valid() -> None:
@@ -16,7 +16,7 @@ def test_materials_and_artist_presets_are_there_and_valid() -> None:
         settings = find(preset.method).settings().replace(preset.values)
         assert preset.description
         assert settings.is_material == preset.is_material
-        assert preset.is_material == (name in physical or preset.method != "enrich")
+        assert preset.is_material == (name in physical or preset.method == "tracks")
 
 
 def test_physical_presets_name_their_units() -> None:

@@ -6,9 +6,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from bodies import box_surface, rod
+from sinew.core.flesh.enricher import enrich
+from sinew.core.flesh.settings import Settings
 from sinew.core.methods.enrich import METHOD
-from sinew.core.methods.enrich.enricher import enrich
-from sinew.core.methods.enrich.settings import Settings
 
 pytestmark = pytest.mark.once
 

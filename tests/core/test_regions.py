@@ -10,9 +10,9 @@ from bodies import box_surface, rotation, sphere
 from sinew.core.bake import fields
 from sinew.core.bake.fields import COLUMNS, make_row, push_of
 from sinew.core.cage.cage import build_cage
-from sinew.core.methods.enrich.enricher import Enricher, State
-from sinew.core.methods.enrich.outer import Outer
-from sinew.core.methods.enrich.settings import Settings
+from sinew.core.flesh.enricher import Enricher, State
+from sinew.core.flesh.outer import Outer
+from sinew.core.flesh.settings import Settings
 from sinew.core.paint.follow import Segment
 from sinew.core.paint.parts import Parts
 from sinew.core.paint.regions import Regions, cage_follow, make_core

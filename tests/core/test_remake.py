@@ -16,9 +16,9 @@ from sinew.core.bake import remake, run
 from sinew.core.bake.shot import Carried, Passenger, Sample, Shot
 from sinew.core.bake.store import Store
 from sinew.core.base.errors import BadInput, Cancelled, StoreError
-from sinew.core.methods.enrich.enricher import Enricher
-from sinew.core.methods.enrich.painted import Masks
-from sinew.core.methods.enrich.settings import Settings
+from sinew.core.flesh.enricher import Enricher
+from sinew.core.flesh.painted import Masks
+from sinew.core.flesh.settings import Settings
 from sinew.core.paint.parts import Parts
 from sinew.core.paint.regions import Regions
 

@@ -12,8 +12,8 @@ from sinew.core.bake import run
 from sinew.core.bake.shot import Sample
 from sinew.core.bake.store import Store
 from sinew.core.cage.welds import Labels
-from sinew.core.methods.enrich.enricher import Enricher
-from sinew.core.methods.enrich.settings import Settings
+from sinew.core.flesh.enricher import Enricher
+from sinew.core.flesh.settings import Settings
 
 
 def folding_bar() -> tuple[Any, Any, list[Any]]:

@@ -19,8 +19,8 @@ from sinew.core.cage.cage import Cage
 from sinew.core.cage.gmsh import tets as measures
 from sinew.core.cage.safe import make_cage, measure_filling
 from sinew.core.cage.welds import find_welds
-from sinew.core.methods.enrich.enricher import Enricher
-from sinew.core.methods.enrich.settings import Settings
+from sinew.core.flesh.enricher import Enricher
+from sinew.core.flesh.settings import Settings
 
 pytestmark = pytest.mark.once
 

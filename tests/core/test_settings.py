@@ -13,7 +13,7 @@ from sinew.core.bake.shot import stored_sample
 from sinew.core.bake.store import Store
 from sinew.core.base.errors import BadInput
 from sinew.core.base.settings import BODY, CHANGED, DATA, RANGE, RESULT, SIMULATION, BaseSettings, setting
-from sinew.core.methods.enrich.settings import Settings
+from sinew.core.flesh.settings import Settings
 
 
 def test_defaults_are_valid_and_none_counts_as_changed() -> None:

@@ -7,8 +7,8 @@ import numpy.typing as npt
 import pytest
 from bodies import box_surface, sphere
 from jumps import border_and_inside
-from sinew.core.methods.enrich.enricher import Enricher
-from sinew.core.methods.enrich.settings import Settings
+from sinew.core.flesh.enricher import Enricher
+from sinew.core.flesh.settings import Settings
 
 pytestmark = pytest.mark.once
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from bodies import box_surface
 from sinew.core.base.errors import BadInput
-from sinew.core.methods.enrich.settings import Settings
+from sinew.core.flesh.settings import Settings
 from sinew.core.paint.spread import spread_weights
 
 REST, TRIANGLES = box_surface((4, 4, 16), (0.25, 0.25, 1.0))

@@ -14,7 +14,7 @@ from sinew.core.bake.manifest import Manifest
 from sinew.core.bake.store import Store
 from sinew.core.base import disk
 from sinew.core.base.errors import StoreError
-from sinew.core.methods.enrich.engine import FleshNumbers
+from sinew.core.flesh.engine import FleshNumbers
 
 SAMPLES = 4
 

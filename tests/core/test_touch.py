@@ -21,8 +21,8 @@ from sinew.core.bake.move import Move, Touch, Touched, World
 from sinew.core.bake.settings import BakeSettings
 from sinew.core.bake.shot import Sample
 from sinew.core.bake.store import Store
+from sinew.core.flesh.settings import Settings
 from sinew.core.methods.enrich import METHOD
-from sinew.core.methods.enrich.settings import Settings
 
 REST, TRIANGLES = box_surface((4, 2, 2), (1.0, 0.3, 0.3))
 FLAT = np.array([(0, 1, 2)], np.int32)

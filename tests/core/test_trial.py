@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from bodies import box_surface, rotation
 from sinew.core.base.errors import Cancelled
+from sinew.core.flesh import trial
+from sinew.core.flesh.settings import Settings
 from sinew.core.geometry.poses import CANDIDATES, candidates, most_different
-from sinew.core.methods.enrich import trial
-from sinew.core.methods.enrich.settings import Settings
 from sinew.core.paint.parts import Parts
 
 REST, TRIANGLES = box_surface((16, 4, 4), (1.0, 0.25, 0.25))

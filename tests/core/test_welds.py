@@ -15,8 +15,8 @@ from sinew.core.bake.shot import Sample
 from sinew.core.cage import welds
 from sinew.core.cage.cage import Cage, build_cage
 from sinew.core.cage.welds import Labels, find_welds, look_at_rest, name_parts
-from sinew.core.methods.enrich import trial
-from sinew.core.methods.enrich.settings import Settings
+from sinew.core.flesh import trial
+from sinew.core.flesh.settings import Settings
 
 pytestmark = pytest.mark.once
 

@@ -7,7 +7,7 @@ A method is registered once, by core/methods. To open or make a bake, its method
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -61,6 +61,8 @@ class Unpainted:
 
 class Show(Protocol):
     """Makes what plays from what is stored, without a simulation."""
+
+    is_live: bool = False  # a frame is only looked at while something changes: better soon than exact
 
     def show(self, store: Store, index: int) -> list[npt.NDArray[np.float32]]:
         """The result of a sample: the body, then its passengers, each in its own space."""
@@ -156,11 +158,12 @@ _known: dict[str, Method] = {}
 
 
 def register(method: Method) -> None:
-    """Two may have a setting of one name, if both declare it alike: it is one property and one word of a command."""
+    """Two may have a setting of one name, if both declare it alike: it is one property and one word of a command. How
+    it counts in the hashes of a bake is for each to say: one may have had it from the beginning."""
     for other in _known.values():
         theirs = other.settings.all()
         for name, one in method.settings.all().items():
-            if other.name != method.name and theirs.get(name, one) != one:
+            if other.name != method.name and replace(theirs.get(name, one), counts=one.counts) != one:
                 raise BadInput(
                     f'The methods {other.name} and {method.name} declare the setting "{name}" differently: declare it '
                     "alike, or give it another name."

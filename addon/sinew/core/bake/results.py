@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,3 +72,9 @@ def local(store: Store, index: int, surface: Floats, name: str = "") -> npt.NDAr
             f"The result at sample {index} is not finite: check that the animation has no absurd jumps there."
         )
     return points.astype(np.float32)
+
+
+def carry(store: Store, index: int, carriers: Sequence[Callable[[Floats], Floats]]) -> list[npt.NDArray[np.float32]]:
+    """The passengers of a sample: each from its input in the world, by what carries it."""
+    named = [(f"passenger_{number}_", carrier) for number, carrier in enumerate(carriers)]
+    return [local(store, index, carrier(world(store, index, name)), name) for name, carrier in named]

@@ -4,6 +4,7 @@ own whatever the mesher, and then brought to the rest shape, where it may overla
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -34,15 +35,31 @@ _RESOLUTIONS = (2, 256)
 _LARGEST = 2.0  # times the rest shape: a safe pose beyond gets larger cells
 
 
-def make_cage(rest: Any, triangles: Any, settings: CageSettings, safe: Any = None, monitor: Any = None) -> Cage:
-    """The cage that the settings ask for. `safe` (t, 3): the body where its near parts are apart, at any place."""
+# What is wanted of a cage as it is built around a surface (t, 3), and which vertices (t,) it still carries.
+Part = Callable[[Cage, Floats], tuple[Cage, npt.NDArray[np.bool_]]]
+
+
+def _whole(cage: Cage, surface: Floats) -> tuple[Cage, npt.NDArray[np.bool_]]:
+    return cage, np.ones(len(surface), bool)
+
+
+def make_cage(
+    rest: Any,
+    triangles: Any,
+    settings: CageSettings,
+    safe: Any = None,
+    monitor: Any = None,
+    part: Part = _whole,
+) -> Cage:
+    """The cage that the settings ask for. `safe` (t, 3): the body where its near parts are apart, at any place.
+    `part` takes from a cage what is wanted of it."""
     rest = np.ascontiguousarray(rest, np.float64)
     triangles = np.ascontiguousarray(triangles, np.int32).reshape(-1, 3)
     if safe is not None:
-        cage = _safe_cage(rest, triangles, _placed(rest, safe), settings, monitor)
+        cage = _safe_cage(rest, triangles, _placed(rest, safe), settings, monitor, part)
         if cage is not None:
             return cage
-    cage = _build(rest, triangles, settings, settings.resolution, monitor)
+    cage, _ = part(_build(rest, triangles, settings, settings.resolution, monitor), rest)
     if safe is not None:
         folded = (
             "The safe pose is too far from the rest shape: the cage folds on the way, so it was built at rest. Choose "
@@ -81,17 +98,19 @@ def _build(surface: Floats, triangles: Ints, settings: CageSettings, resolution:
     )
 
 
-def _safe_cage(rest: Floats, triangles: Ints, safe: Floats, settings: CageSettings, monitor: Any) -> Cage | None:
+def _safe_cage(
+    rest: Floats, triangles: Ints, safe: Floats, settings: CageSettings, monitor: Any, part: Part
+) -> Cage | None:
     """None where its tets do not come out sound."""
     # Cells of the size that they would have at rest.
     resolution = settings.resolution or automatic_resolution(rest, triangles, monitor)
     longest = [float(np.ptp(surface, axis=0).max()) for surface in (safe, rest)]
     larger = min(longest[0] / max(longest[1], 1e-30), _LARGEST)
     resolution = int(np.clip(round(resolution * larger), *_RESOLUTIONS))
-    built = _build(safe, triangles, settings, resolution, monitor)
+    built, carried = part(_build(safe, triangles, settings, resolution, monitor), safe)
     ways = itertools.product(_SMOOTHINGS, zip(_STEPS, _MOST_FOLDED, strict=True))
     for smoothing, (steps, folded) in ways:
-        vertices = _brought(built, safe, rest, triangles, smoothing, steps, folded, monitor)
+        vertices = _brought(built, safe, rest, triangles, carried, smoothing, steps, folded, monitor)
         if vertices is not None:
             weights = measures.barycentric(vertices[built.tets[built.binding]], rest)
             cage = Cage(vertices, built.tets, built.binding, weights)
@@ -105,6 +124,7 @@ def _brought(
     safe: Floats,
     rest: Floats,
     triangles: Ints,
+    carried: npt.NDArray[np.bool_],
     smoothing: float,
     steps: int,
     most_folded: float,
@@ -115,6 +135,7 @@ def _brought(
     edges = cage.vertices[cage.tets[:, 1:]] - cage.vertices[cage.tets[:, :1]]
     edge = float(np.linalg.norm(edges, axis=2).mean())
     areas, size = areas_and_size(safe, triangles)
+    areas = np.where(carried, areas, 0.0)
     for step in range(1, steps + 1):
         target = np.ascontiguousarray(safe + step / steps * (rest - safe))
         fit = module.Fit(cage.native, areas, {"smoothing": smoothing, "size": size})
@@ -127,7 +148,7 @@ def _brought(
         if not measures.least_angles(vertices[cage.tets]).min() >= LEAST_ANGLE:
             return None
         weights = measures.barycentric(vertices[cage.tets[cage.binding]], target)
-        if weights.min(initial=0.0) < _LEAST_WEIGHT:
+        if weights[carried].min(initial=0.0) < _LEAST_WEIGHT:
             return None
         cage = Cage(vertices, cage.tets, cage.binding, weights)
     return cage.vertices

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,14 +12,23 @@ import numpy.typing as npt
 from ..base.errors import BadInput
 from ..base.native import module
 from ..cage.cage import Cage
+from .contacts import Broken, Contacts, choose_worst
 from .handles import Edits, Handle
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]
 
 LANDED = 1e-5  # of size: how near handles come to where they are pulled
+_NEAR = 1e-4  # the same while one is dragged: a tenth of a pixel
 _POLISHES = 4  # the cage lands first, then the surface on it with its detail
+_SLIPS = 0.003  # of the longest pull: what contacts may be off
+_MOST_ROWS = {"above": 48, "slide": 48, "pin": 96}  # that keep contacts
+_AT_ONCE = 2  # contacts that are held after a look at all frames
+_CLOSE = 0.25  # of the radius of handles: that of contacts, which lie side by side
+_ROUGHLY = 5  # rounds of Newton between two looks
 _FARTHEST = 2.0  # of size: no handle is pulled farther, and what is missed is told
+_WILD = 3.0  # times as far as without contacts: farther than that nothing may end that they move
+_ABLE = 0.2  # of a vertex: less than this hangs on what can move, and it goes with what is held
 _OVER = 0.01  # weight of a region from which on flesh may be edited
 
 
@@ -63,6 +72,9 @@ class Landed:
     missed: tuple[float, ...]
     rounds: int = 0
     shapes: int = 0
+    slipped: float = 0.0  # metres that a contact is off, at most ...
+    slipped_share: float = 0.0  # ... and of the longest pull
+    contact_rows: int = 0
 
 
 @dataclass
@@ -74,9 +86,12 @@ class _Row:
     radius: float
     frame: float
     posed: Posed
+    start: Floats  # (3,) where its vertices' mean is without the edit
     goal: Floats  # (3,) of its vertices' mean
     target: Floats  # (3,) of the same on the cage
     beyond: float  # metres that it is pulled farther than anything is
+    direction: Floats = field(default_factory=lambda: np.zeros(3))  # not 0: only along it
+    is_bound: bool = False  # and it may go farther
 
 
 class Editor:
@@ -94,6 +109,9 @@ class Editor:
         cell = float(np.cbrt(6.0 * np.median(np.abs(np.linalg.det(corners[:, 1:] - corners[:, :1])) / 6.0)))
         self.radius = 2.0 * cell  # of a handle that has none of its own
         self._is_none = True
+        self._held: list[_Row] = []  # contacts, in the order in which they were found
+        self._goals: dict[tuple[float, tuple[int, ...]], tuple[float, ...]] = {}  # of the last handles
+        self._rest = np.einsum("vi,via->va", cage.weights, cage.vertices[cage.tets[cage.binding]])  # the surface
 
     def solve(
         self,
@@ -103,14 +121,46 @@ class Editor:
         period: float = 0.0,
         goes_on: bool = False,
         polish: bool = True,
+        contacts: Contacts | None = None,
     ) -> Landed:
         """Finds the edit of these handles; `posed` tells what is shown at a frame. `period`: seconds of a loop.
         `goes_on`: from the last edit, as while a handle is dragged; otherwise it depends on nothing but the handles."""
         self._is_none = not edits.acting
+        before, self._goals = self._goals, {}
+        if not goes_on or contacts is None or self._is_none:
+            self._held = []
         if self._is_none:
             return Landed(())
         rows = [row for number, handle in enumerate(edits.acting) for row in self._rows(number, handle, posed)]
+        if contacts is not None:
+            for row in rows:
+                back = contacts.beyond(row.frame, row.start, row.goal)
+                row.goal, row.target = row.goal + back, row.target + back
+                row.beyond += float(np.linalg.norm(back))
+        self._goals = {(row.frame, row.vertices): tuple(row.goal) for row in rows}
         settings = self._settings(edits, period)
+        settings |= {"tolerance": _NEAR if goes_on else LANDED, "goes_on": goes_on, "is_quick": goes_on}
+        missed, rounds, shapes = self._land([*rows, *self._held], settings, polish)
+        slipped = 0.0
+        if contacts is not None:
+            frames = contacts.frames
+            if goes_on:  # on the frame that is looked at
+                frames = [row.frame for row in rows if before.get((row.frame, row.vertices)) != tuple(row.goal)]
+            missed, slipped = self._keep(contacts, frames, rows, posed, settings, missed, polish)
+        worst = [
+            max(float(missed[k]) + row.beyond for k, row in enumerate(rows) if row.handle == number)
+            for number in range(len(edits.acting))
+        ]
+        share = slipped / self._longest(rows) if slipped else 0.0
+        return Landed(tuple(worst), rounds, shapes, slipped, share, len(self._held))
+
+    @staticmethod
+    def _longest(rows: Sequence[_Row]) -> float:
+        """The longest pull, metres."""
+        return max(float(np.linalg.norm(row.goal - row.start)) for row in rows)
+
+    def _land(self, rows: list[_Row], settings: dict[str, Any], polish: bool) -> tuple[Floats, int, int]:
+        """How far each row is missed, rounds and shapes."""
         weights = [self._weights(row.vertices, row.radius) for row in rows]
         arrays = (
             np.array([row.frame / self.frame_rate for row in rows]),
@@ -118,27 +168,98 @@ class Editor:
             np.array([patch for patch, _ in weights]),
             np.array([point for _, point in weights]),
         )
+        directions = np.array([row.direction for row in rows])
+        bounds = np.array([row.is_bound for row in rows], np.int32)
+        pulled = [k for k, row in enumerate(rows) if row.handle >= 0]
         rounds = shapes = 0
         for polishing in range(_POLISHES + 1 if polish else 1):
-            settings["goes_on"] = goes_on or polishing > 0
             targets, missed = np.array([row.target for row in rows]), np.empty(len(rows))
-            done, _, shapes = self._native.solve(
-                settings, *arrays, targets, np.zeros_like(targets), missed, self._monitor
-            )
+            how = {**settings, "goes_on": settings["goes_on"] or polishing > 0}
+            done, _, shapes = self._native.solve(how, *arrays, targets, directions, bounds, missed, self._monitor)
             rounds += done
             if not polish:
                 break
-            left = [row.goal - self._mean(row) for row in rows]
-            missed = np.linalg.norm(left, axis=1)
-            if missed.max() <= 2.0 * LANDED * self.size or polishing == _POLISHES:
+            left = {k: rows[k].goal - self._mean(rows[k]) for k in pulled}
+            missed[pulled] = [np.linalg.norm(left[k]) for k in pulled]
+            if missed[pulled].max() <= 2.0 * LANDED * self.size or polishing == _POLISHES:
                 break
-            for row, more in zip(rows, left, strict=True):
-                row.target = row.target + more
-        worst = [
-            max(float(missed[k]) + row.beyond for k, row in enumerate(rows) if row.handle == number)
-            for number in range(len(edits.acting))
-        ]
-        return Landed(tuple(worst), rounds, shapes)
+            for k in pulled:
+                rows[k].target = rows[k].target + left[k]
+        return missed, rounds, shapes
+
+    def _keep(
+        self,
+        contacts: Contacts,
+        frames: Sequence[float],
+        rows: list[_Row],
+        posed: Callable[[float], Posed],
+        settings: dict[str, Any],
+        missed: Floats,
+        polish: bool,
+    ) -> tuple[Floats, float]:
+        """Holds the contacts that are off most, a few after each look, until none is; how far handles are missed then,
+        and what the worst contact is off."""
+        longest = self._longest(rows)
+        how, looks = settings, 1
+        if not settings["goes_on"]:
+            how, looks = {**settings, "goes_on": True, "tolerance": _NEAR, "rounds": _ROUGHLY}, contacts.looks
+        patches = [self._weights(row.vertices, row.radius)[0] > 0.0 for row in rows]
+        pulled = np.logical_or.reduce(patches)[self.cage.tets[self.cage.binding]].any(axis=1)
+
+        def look() -> tuple[list[Broken], float, float]:
+            """What is off, by how much at most, and how far anything is moved there."""
+            looked = [self._broken(contacts, frame, longest, posed, pulled) for frame in frames]
+            broken = [one for some, _ in looked for one in some]
+            worst = max((one.amount for one in broken), default=0.0)
+            return broken, worst, max((way for _, way in looked), default=0.0)
+
+        broken, slipped, farthest = look()
+        calm, best = _WILD * max(farthest, longest), (slipped, len(self._held))
+        for _ in range(looks):
+            room = _MOST_ROWS[contacts.kind] - len(self._held)
+            if slipped <= _SLIPS * longest or farthest > 10.0 * calm or room <= 0:
+                break
+            chosen = choose_worst(broken, lambda one: self._rest[one.vertex], self.radius, min(_AT_ONCE, room))
+            self._held += [self._contact(one, posed) for one in chosen]
+            missed, _, _ = self._land([*rows, *self._held], how, False)
+            broken, slipped, farthest = look()
+            best = min(best, (slipped, len(self._held))) if farthest <= calm else best
+        if farthest > calm or slipped > 2.0 * max(best[0], _SLIPS * longest):
+            # Contacts contradict each other, or the handles: those stay that did most.
+            del self._held[best[1] :]
+            missed, _, _ = self._land([*rows, *self._held], {**how, "goes_on": False}, False)
+            slipped = look()[1]
+        elif polish and self._held:
+            missed, _, _ = self._land([*rows, *self._held], {**settings, "goes_on": True}, True)
+        return missed, slipped
+
+    def _broken(
+        self,
+        contacts: Contacts,
+        frame: float,
+        longest: float,
+        posed: Callable[[float], Posed],
+        pulled: npt.NDArray[np.bool_],
+    ) -> tuple[list[Broken], float]:
+        """The contacts of a frame that are off, and how far anything near them is moved."""
+        near, cage = contacts.near(frame, 2.0 * longest), posed(frame).cage
+        if not len(near.vertices):
+            return [], 0.0
+        moved = self.frame(frame, cage)
+        binding, weights = self.cage.tets[self.cage.binding[near.vertices]], self.cage.weights[near.vertices]
+        ways = np.einsum("ki,kia->ka", weights, (moved - cage)[binding])
+        ways[(weights * (self.body.fixed[binding] == 0)).sum(axis=1) < _ABLE] = 0.0
+        farthest = float(np.linalg.norm(ways, axis=1).max())
+        return contacts.broken(frame, near, ways, pulled[near.vertices], _SLIPS * longest), farthest
+
+    def _contact(self, one: Broken, posed: Callable[[float], Posed]) -> _Row:
+        """A row that takes back what the present edit does to a contact."""
+        moment = posed(one.frame)
+        radius = _CLOSE * self.radius
+        _, point = self._weights((one.vertex,), radius)
+        target = point @ self.frame(one.frame, moment.cage) + one.amount * one.direction
+        what = (-1, (one.vertex,), radius, one.frame, moment, target, target, target, 0.0)
+        return _Row(*what, direction=one.direction, is_bound=one.from_one_side)
 
     def frame(self, frame: float, shown: Floats) -> Floats:
         """The edited cage (n, 3) of a frame that is shown so; itself where nothing is edited."""
@@ -163,7 +284,7 @@ class Editor:
     def _settings(self, edits: Edits, period: float) -> dict[str, Any]:
         settings: dict[str, Any] = {
             "drag": self.body.drag, "damping": self.body.damping, "wiggle": edits.wiggle, "spread": edits.spread,
-            "period": period, "tolerance": LANDED,
+            "period": period,
         }  # fmt: skip
         if edits.range is not None and period == 0.0:
             settings |= {"begin": edits.range[0] / self.frame_rate, "end": edits.range[1] / self.frame_rate}
@@ -187,7 +308,7 @@ class Editor:
             beyond = max(0.0, wanted - _FARTHEST * self.size)
             by *= 1.0 - beyond / wanted if beyond else 1.0
             what = (number, handle.vertices, handle.radius, frame, moment)
-            rows.append(_Row(*what, at + by, point @ moment.cage + by, beyond))
+            rows.append(_Row(*what, at, at + by, point @ moment.cage + by, beyond))
         return rows
 
     def _mean(self, row: _Row) -> Floats:

@@ -20,6 +20,13 @@ AXES = {
     "world": "an offset along the axes of the world",
     "place": "a place in the world",
 }
+# What is done about contacts.
+CONTACTS = {
+    "": "Pulls do not look at what the body touches",
+    "above": "Nothing is pulled into the floor or into other objects",
+    "slide": "What touches goes on touching, and may slide",
+    "pin": "What touches stays where it touches",
+}
 MOST_HELD = 40  # rows of a handle that holds: more say nothing that these do not
 
 
@@ -72,11 +79,17 @@ class Edits:
     free: bool = False  # what follows the animation exactly may be edited too
     hold: float = 2.0  # seconds in which a body that nothing holds comes back
     below: tuple[Edits, ...] = ()  # baked in, the lowest first: what these handles pull
+    contacts: str = ""  # one of CONTACTS
+    floor: float | None = None  # its height, world metres; None: there is none
     mesh: str = ""  # hash of the faces that the vertices are numbers of; "": of any
 
     def __post_init__(self) -> None:
         if not (0.0 <= self.wiggle <= 1.0 and self.spread > 0.0 and self.hold > 0.0):
             raise BadInput("Wiggle lies between 0 and 1, and Spread and Hold are above 0.")
+        if self.contacts not in CONTACTS:
+            raise BadInput(f'Contacts are not kept "{self.contacts}": choose from {", ".join(filter(None, CONTACTS))}.')
+        if self.floor is not None and not math.isfinite(self.floor):
+            raise BadInput("The floor's height must be a number.")
         if self.range is not None and not self.range[0] < self.range[1]:
             raise BadInput(f"The range {self.range[0]:g}-{self.range[1]:g} ends before it begins: turn it round.")
         for handle in self.acting:

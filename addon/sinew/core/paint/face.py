@@ -8,6 +8,8 @@ nothing alone), so it is not the largest motion that counts but about the twenti
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,7 +28,12 @@ SKULL, JAW, SOFT = 0, 1, -1
 FIXED = 0.0015  # of the face: skin that keys move by less is bone
 _SKIN = 0.02  # of the face: as deep flesh is where keys move nothing
 _AVERAGED = 0.04  # of the face: over that mobility is averaged
-_HEAD = 0.005  # of the face: what moves by less tells where the head is
+_HEAD = 0.005  # of the face: what moves by less tells where the head is, ...
+_STILL = 1e-5  # ... and what moves by less tells it exactly, ...
+_ENOUGH_STILL = 0.05  # ... where so much of the skin does
+_NEAR = 0.5  # of the face: what is farther from its flesh tells nothing of the head
+_ALONE = 0.98  # of its weight: skin that one bone carries
+_AGREED = 0.003  # of size: what is off by more does not move as the head does
 _MOST = 20  # of so many keys one is left out of account
 _MOVES = 0.1  # of the largest motion: what moves by more is of the face
 _RIGID = 0.01  # of its motion: a shell that is off by less moves as a whole
@@ -99,6 +106,18 @@ class Face:
     mobility: Floats
     depth: Floats  # of flesh, metres; 0: bone
     head: Floats  # how much each tells where the head is, 0..1
+    jaw_share: Floats  # how much of the jaw's way each goes where the jaw opens, 0..1
+    opened: Floats  # (t, 3) what the jaw's key does
+
+    @property
+    def chin(self) -> Floats:
+        """How much each tells where the jaw is, 0..1, where no teeth do."""
+        return np.where(self.carrier == SOFT, np.clip(10.0 * self.jaw_share - 9.0, 0.0, 1.0), 0.0)
+
+    @property
+    def thinnest(self) -> float:
+        """Metres: flesh is nowhere thinner."""
+        return _SKIN * self.size
 
     @property
     def is_free(self) -> Bools:
@@ -136,8 +155,54 @@ def find_face(
     mobility = averaged(rest, told.areas * soft, ranks, _AVERAGED * size)
     mobility[~soft] = 0.0
     depth = np.where(soft & (mobility > FIXED * size), _SKIN * size + mobility, 0.0)
-    head = soft / (1.0 + (mobility / (_HEAD * size)) ** 2) ** 2
-    return Face(size, jaw_key, jaw, carrier, mobility, depth, head)
+    head = _head_weights(told, soft, mobility, lengths, size)
+    share, opened = _jaw_share(told, jaw_key, jaw), np.zeros_like(rest) if jaw is None else moves[jaw_key]
+    return Face(size, jaw_key, jaw, carrier, mobility, depth, head, share, opened)
+
+
+def moves_of_poses(rest: Floats, triangles: Ints, poses: Sequence[Floats]) -> Floats:
+    """(k, t, 3) how poses of an animation move a face beside moving the head, which most of the skin agrees on."""
+    areas = _areas(rest, triangles)
+    size = float(np.ptp(rest, axis=0).max())
+    moves = []
+    for pose in poses:
+        everything, scale = np.ones(len(rest), bool), np.full(len(rest), _AGREED * size)
+        motion, _ = robust_rigid_fit(rest, np.asarray(pose, np.float64), areas, everything, scale)
+        moves.append(motion.inverse()(pose) - rest)
+    return np.array(moves).reshape(-1, len(rest), 3)
+
+
+def told_by(face: Face, rest: Floats, skin: npt.NDArray[Any] | None, bone: int | None = None) -> Face:
+    """The same with the head told by what is near the face, and of that by skin which one bone alone carries, of
+    `skin` (t, bones): a body that hangs on the same bones tells nothing of the head. `bone`: which one; None: that
+    of most of it."""
+    soft = rest[face.is_free]
+    low, high = soft.min(axis=0) - _NEAR * face.size, soft.max(axis=0) + _NEAR * face.size
+    head = np.where(((rest > low) & (rest < high)).all(axis=1), face.head, 0.0)
+    if skin is not None and skin.shape[1]:
+        chosen = int((head @ skin).argmax()) if bone is None else bone
+        carried = np.where(skin[:, chosen] > _ALONE, head, 0.0)
+        if not carried.any() and bone is not None:
+            carried = (skin[:, chosen] > _ALONE) * 1.0
+        head = carried if carried.any() else head
+    return dataclasses.replace(face, head=head if head.any() else face.head)
+
+
+def _head_weights(keys: _Keys, soft: Bools, mobility: Floats, lengths: Floats, size: float) -> Floats:
+    """How much each vertex tells where the head is: what no key moves, if that is enough to tell."""
+    still = soft & (lengths.max(axis=0) < _STILL * size)
+    if keys.areas @ still > _ENOUGH_STILL * (keys.areas @ soft):
+        return still * 1.0
+    head: Floats = soft / (1.0 + (mobility / (_HEAD * size)) ** 2) ** 2
+    return head
+
+
+def _jaw_share(keys: _Keys, jaw_key: int, jaw: RigidMotion | None) -> Floats:
+    if jaw is None:
+        return np.zeros(len(keys.rest))
+    way = jaw(keys.rest) - keys.rest
+    length = np.maximum((way * way).sum(axis=1), 1e-300)
+    return np.clip((keys.moves[jaw_key] * way).sum(axis=1) / length, 0.0, 1.0)
 
 
 def _areas(rest: Floats, triangles: Ints) -> Floats:
@@ -225,7 +290,7 @@ def _split_shells(
     the opening of the jaw does to them is to carry them a part of its way."""
     way = jaw(keys.rest) - keys.rest
     move = keys.moves[jaw_key]
-    share = np.clip((move * way).sum(axis=1) / np.maximum((way * way).sum(axis=1), 1e-300), 0.0, 1.0)
+    share = _jaw_share(keys, jaw_key, jaw)
     left = np.linalg.norm(move - share[:, None] * way, axis=1)
     others = np.linalg.norm(np.delete(keys.moves, jaw_key, axis=0), axis=2).max(axis=0)
     largest = np.bincount(keys.shells, keys.areas).argmax()

@@ -26,16 +26,20 @@ _POINTS = 40_000  # on the body, to see how much of it a shell wraps
 _MIDDLES = (np.arange(_POINTS) + 0.5) / _POINTS
 
 
+AS_INPUT = -2  # in place of a number of a rigid part: it stays as the input has it, and no flesh carries it
+
+
 @dataclass(frozen=True)
 class Parts:
-    """What of a body is special: (t,) whether a vertex carries input, and the number of its rigid part, -1 for none."""
+    """What of a body is special: (t,) whether a vertex carries input, and the number of its rigid part, -1 for none.
+    What is AS_INPUT tells flesh nothing, so it carries no input."""
 
     tracked: npt.NDArray[np.bool_]
     rigid: npt.NDArray[np.int32]
 
     @property
     def is_plain(self) -> bool:
-        return bool(self.tracked.all() and (self.rigid < 0).all())
+        return bool(self.tracked.all() and (self.rigid == -1).all())
 
 
 def make_parts(tracked: Floats | None, rigid: Floats | None, count: int, edges: npt.NDArray[np.int32]) -> Parts:

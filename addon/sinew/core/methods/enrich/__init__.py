@@ -7,8 +7,8 @@ from typing import Any
 
 from ...bake.method import Method
 from ...base.installed import engine_build
-from . import engine, layout, painted, report
-from .settings import Settings
+from ...flesh import engine, layout, painted, report
+from ...flesh.settings import Settings
 
 
 def _coarse(settings: Settings) -> Mapping[str, Any]:

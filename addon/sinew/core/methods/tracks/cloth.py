@@ -132,6 +132,8 @@ class Cloth:
             "size": self._scale * self.size,
             "substeps": settings.steps,
             "tolerance": settings.precision,
+            "scheme": settings.scheme,
+            "newton_rounds": settings.newton_rounds,
         }
         self.body: Body | None = None  # set by whoever has read what it meets
         self._world = World()  # of this cloth alone

@@ -5,17 +5,18 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ...bake import contact
+from ...bake import contact, told_contact
 from ...bake.course import Around, Course, Sources
 from ...bake.method import Show, Told
 from ...bake.move import Move
 from ...bake.report import numbers_of
-from ...bake.results import added, local, world
+from ...bake.results import added, carry, local, world
 from ...bake.shot import Shot
 from ...bake.store import Store
 from .carry import Carrier
@@ -72,11 +73,7 @@ class ClothShow(Show):
         if self._shot.passengers and not self._carriers:
             first = world(store, 0)
             self._carriers = [Carrier(one, first, self._shot.triangles) for one in self._shot.passengers]
-        names = [f"passenger_{number}_" for number in range(len(self._carriers))]
-        carried = [
-            local(store, index, carrier.surface(given, shown, world(store, index, name)), name)
-            for carrier, name in zip(self._carriers, names, strict=True)
-        ]
+        carried = carry(store, index, [partial(carrier.surface, given, shown) for carrier in self._carriers])
         return [local(store, index, shown), *carried]
 
     def measure(self, store: Store, index: int, offsets: Floats) -> dict[str, float]:
@@ -174,7 +171,10 @@ class ClothEngine(ClothShow):
     def summary(self, store: Store) -> dict[str, Any]:
         marks, cloth = numbers_of(store), self._cloth
         off = max((numbers.residual for numbers in marks), default=0.0)
+        touched = told_contact.summary(self._shot, store)
+        let_go = [] if touched is None else told_contact.notes(touched, self._shot.settings)
         return {
+            "contact": touched,
             "cloth": {
                 "regions": cloth.rows.count,
                 "followed_vertices": cloth.about["followed_vertices"],
@@ -183,7 +183,7 @@ class ClothEngine(ClothShow):
                 "residual_relative": off / self.size,
                 "rounds": sum(numbers.rounds for numbers in marks) / max(1, len(marks)),
             },
-            "warnings": self._warnings(marks),
+            "warnings": [*self._warnings(marks), *let_go],
         }
 
     def _warnings(self, marks: Any) -> list[str]:
@@ -213,7 +213,7 @@ def tell(report: Mapping[str, Any]) -> Told:
     held = f"{cloth['regions']} averages held to {cloth['residual_relative']:.0e} of size" if cloth["regions"] else ""
     weighs = f"{cloth['mass']:.2f} kg, {cloth['substeps']} steps a sample"
     pinned = f"{cloth['followed_vertices']} vertices pinned, off by {percent_of(report['follow_error'])}"
-    lines = tuple(filter(None, (held, weighs, pinned)))
+    lines = (*filter(None, (held, weighs, pinned)), *told_contact.lines(report.get("contact")))
     return Told(f"{cloth['regions']} regions", lines, lines)
 
 

@@ -162,6 +162,25 @@ class Settings(CollisionSettings):
         counts=CHANGED,
     )
 
+    scheme: str = setting(
+        "tr_bdf2",
+        "How time is cut: TR-BDF2 keeps the swing lively, implicit Euler damps it",
+        choices={"tr_bdf2": "TR-BDF2", "implicit_euler": "Implicit Euler"},
+        panel="Solver",
+        counts=CHANGED,
+    )
+    newton_rounds: int = setting(
+        0,
+        "Rounds of solving in each time step: few are faster and less exact; 0 goes on until it is right",
+        low=0,
+        high=50,
+        zero="Auto",
+        begin=4,
+        label="Rounds",
+        panel="Solver",
+        counts=CHANGED,
+    )
+
     @property
     def is_material(self) -> bool:
         return True

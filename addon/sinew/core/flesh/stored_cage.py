@@ -7,20 +7,20 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from ...bake.look import slot_of
-from ...bake.manifest import MANIFEST_LIMIT, Manifest, is_id
-from ...bake.store import Store
-from ...base import disk
-from ...cage.view import CageView, make_view
+from ..bake.look import slot_of
+from ..bake.manifest import MANIFEST_LIMIT, Manifest, is_id
+from ..bake.store import Store
+from ..base import disk
+from ..cage.view import CageView, make_view
 
 Floats = npt.NDArray[np.float64]
 
 
 def load_view(root: Path, bake: str) -> CageView:
     """The cage of a bake, as it is at rest."""
-    from ...cage.cage import Cage  # it needs the native module, which not everybody who imports us has
-    from ...geometry.surface import areas_and_size
-    from ...paint.weights import cage_weights
+    from ..cage.cage import Cage  # it needs the native module, which not everybody who imports us has
+    from ..geometry.surface import areas_and_size
+    from ..paint.weights import cage_weights
 
     with Store.open(root, bake) as store:
         cage = Cage(*(store.constant(f"cage_{name}") for name in ("vertices", "tets", "binding", "weights")))

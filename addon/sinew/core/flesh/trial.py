@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...cage.welds import Labels, find_welds, sentence
-from ...paint.parts import Parts
+from ..cage.welds import Labels, find_welds, sentence
+from ..paint.parts import Parts
 from .settings import Settings
 
 Floats = npt.NDArray[np.float64]

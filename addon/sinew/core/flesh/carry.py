@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...bake.shot import Passenger
-from ...base.native import module
-from ...cage.cage import Cage, Floats
-from ...geometry.rigid import RigidParts
+from ..bake.shot import Passenger
+from ..base.native import module
+from ..cage.cage import Cage, Floats
+from ..geometry.rigid import RigidParts
 
 # A binding at rest that misses the first sample by more than this fraction of the cage's size is none: the passenger
 # hangs on a bone, for example, and its undeformed mesh lies somewhere else than the body's.

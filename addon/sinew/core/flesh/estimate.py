@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ...base.errors import Error
-from ...base.native import module
-from ...cage.cage import TRIAL_RESOLUTION, count_tets, resolution_after_trial
+from ..base.errors import Error
+from ..base.native import module
+from ..cage.cage import TRIAL_RESOLUTION, count_tets, resolution_after_trial
 from .settings import Settings
 
 _TRIALS = (TRIAL_RESOLUTION, 20, 36)

@@ -13,25 +13,25 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...bake.beginning import close_cycle, find_cycle, lead, settle
-from ...bake.contact import Body, Collided
-from ...bake.cuts import Cuts, go_on
-from ...bake.fields import push_of
-from ...bake.move import Move, Touch, Touched, World
-from ...bake.obstacles import gather
-from ...bake.shot import Passenger
-from ...base.errors import BadInput
-from ...base.native import module
-from ...cage.approach import Approach
-from ...cage.cage import Cage
-from ...cage.safe import make_cage, measure_filling
-from ...geometry.crossings import find_crossings
-from ...geometry.surface import areas_and_size
-from ...paint.averages import average_regions
-from ...paint.follow import automatic_follow
-from ...paint.parts import Parts
-from ...paint.regions import GROUPS, Regions, cage_follow
-from ...paint.weights import cage_weights, spread_over_cage
+from ..bake.beginning import close_cycle, find_cycle, lead, settle
+from ..bake.contact import Body, Collided
+from ..bake.cuts import Cuts, go_on
+from ..bake.fields import push_of
+from ..bake.move import Move, Touch, Touched, World
+from ..bake.obstacles import gather
+from ..bake.shot import Passenger
+from ..base.errors import BadInput
+from ..base.native import module
+from ..cage.approach import Approach
+from ..cage.cage import Cage
+from ..cage.safe import make_cage, measure_filling
+from ..geometry.crossings import find_crossings
+from ..geometry.surface import areas_and_size
+from ..paint.averages import average_regions
+from ..paint.follow import automatic_follow
+from ..paint.parts import AS_INPUT, Parts
+from ..paint.regions import GROUPS, Regions, cage_follow
+from ..paint.weights import cage_weights, spread_over_cage
 from .carry import Carrier
 from .outer import NOTHING, Met, Outer
 from .settings import Settings
@@ -90,6 +90,7 @@ class Plan:
     target: Floats | None = None  # ... as the simulation sees it, ...
     ride: Any = 0.0  # ... from a place that went so far
     move: Move | None = None
+    light: Floats | None = None  # (n, 3) velocity there of what has no inertia, which the simulation does not know of
 
 
 class Enricher:
@@ -113,13 +114,20 @@ class Enricher:
         parts: Parts | None = None,
         regions: Regions | None = None,
         after: Any = None,
+        inside: Any = None,
+        hollow: bool = False,
+        one_material: bool = False,
         monitor: Any = None,
     ) -> None:
         """`parts` says which vertices carry input and which are rigid; None: all carry input, and none is rigid.
         `regions` says where flesh is firmer, calmer, heavier or limper; None: nowhere.
         `after` (t,) is where the setting `follow_after` acts; None: everywhere.
-        `safe` (t, 3) is the body in a pose in which its near parts are apart, to build the cage in; None: at rest."""
+        `safe` (t, 3) is the body in a pose in which its near parts are apart, to build the cage in; None: at rest.
+        `inside` (n,) says what follows of the cage's own vertices, NaN where the surface decides; None: the regions.
+        `one_material`: Jiggle is that of what gives way most; without it, of every part.
+        `hollow`: the cage is a layer under the surface, so that nothing tells how much of it the body fills."""
         self.settings = settings or Settings()
+        self._one_material = one_material
         if not (np.isfinite(frame_rate) and frame_rate > 0.0):
             raise BadInput(f"The frame rate is {frame_rate}: give a number of frames a second.")
         if follow is not None and not (np.min(follow, initial=1.0) >= 0.0 and np.max(follow, initial=0.0) <= 1.0):
@@ -137,7 +145,7 @@ class Enricher:
         if parts is not None and not parts.tracked.any():
             raise BadInput("No vertex carries input: paint some into the group of tracked vertices.")
         regions = regions or Regions()
-        self.cage_follow = cage_follow(self.cage, regions)
+        self.cage_follow = cage_follow(self.cage, regions) if inside is None else inside
         self.shown = Shown(
             self.cage, rest, triangles, self.follow, self.settings,
             after=after, parts=parts, cage_follow=self.cage_follow,
@@ -153,9 +161,11 @@ class Enricher:
         self.is_settled = True
         if not self.settings.simulate:
             return
-        fill, thickness = measure_filling(self.cage, rest, triangles, safe, monitor)
-        paint = self._painted(regions, parts) | {"fill": fill, "thickness": thickness}
-        self._simulation = module.Enrich(self.cage.native, areas, self._native_settings(gravity), paint, monitor)
+        paint = self._painted(regions, parts)
+        if not hollow:
+            paint["fill"], paint["thickness"] = measure_filling(self.cage, rest, triangles, safe, monitor)
+        carried = areas if parts is None else np.where(parts.rigid == AS_INPUT, 0.0, areas)
+        self._simulation = module.Enrich(self.cage.native, carried, self._native_settings(gravity), paint, monitor)
 
     def _native_settings(self, gravity: tuple[float, float, float]) -> dict[str, Any]:
         """The settings that the native simulation takes, in its units."""
@@ -168,6 +178,7 @@ class Enricher:
             "interval": self.interval,
             "size": self.size,
             "animated": settings.follow_animated and not settings.free_body,
+            "one_material": self._one_material,
             "keep_pose": 0.0 if settings.free_body else settings.keep_pose,  # it would hang in the air
         }
 
@@ -243,10 +254,18 @@ class Enricher:
         if outer.follow is not None:
             self._simulation.follow(*(np.ascontiguousarray(weights, np.float64) for weights in outer.follow))
         push = self._push(outer, positions, velocities + ride / self.interval)
-        arguments = (before, begin, target, after, positions, velocities, push)
+        light = None if outer.light is None else outer.light(window)
+        arguments: tuple[Any, ...] = (before, begin, target, after, positions, velocities, push)
+        leaving = None
+        if light is not None:
+            entering, leaving = _slopes(light, window, self.interval)
+            velocities -= entering
+            light = np.ascontiguousarray(light.reshape(-1, 3))
+        if light is not None or outer.firmness is not None:
+            arguments = (*arguments, None, light, outer.firmness)
         touch = self._touch(state, window, outer, rides)
         move = Move(self._simulation, arguments, self._monitor, touch)
-        return Plan(State(positions, velocities), end, target, ride, move)
+        return Plan(State(positions, velocities), end, target, ride, move, leaving)
 
     def _touch(self, state: State, window: Window, outer: Outer, rides: list[Any]) -> Touch | None:
         """What a body that collides meets on the way; its surface is seen from where its cage is."""
@@ -278,7 +297,8 @@ class Enricher:
             repaired=repaired,
             touched=touched,
         )
-        return State(positions, plan.state.velocities, b"" if touched is None else touched.state), step
+        velocities = plan.state.velocities if plan.light is None else plan.state.velocities + plan.light
+        return State(positions, velocities, b"" if touched is None else touched.state), step
 
     def settle(self, pose: Floats, outer: Outer = NOTHING) -> Floats:
         """The cage (n, 3) at rest in a pose (n, 3) that stands still; `is_settled` tells whether it was found."""
@@ -289,8 +309,10 @@ class Enricher:
         if outer.follow is not None:
             self._simulation.follow(*(np.ascontiguousarray(weights, np.float64) for weights in outer.follow))
         pose = np.ascontiguousarray(pose)
+        firmness = None if outer.firmness is None else outer.firmness[1]
         for _ in range(1 if outer.fields is None else _FIELD_ROUNDS):
-            _, found = self._simulation.settle(pose, positions, self._push(outer, positions, still), self._monitor)
+            push = self._push(outer, positions, still)
+            _, found = self._simulation.settle(pose, positions, push, self._monitor, firmness)
             self.is_settled = bool(found)
         return positions
 
@@ -355,6 +377,15 @@ class Enricher:
             "min_dihedral": self.cage.min_dihedral,
             **(self._simulation.summary() if self._simulation is not None else {}),
         }
+
+
+def _slopes(light: Floats, window: Window, interval: float) -> tuple[Floats, Floats]:
+    """The velocities (n, 3) at both ends of the interval of a curve through four poses, as native/dynamics has it."""
+    before, begin, end, after = light
+    step = end - begin
+    first = step if window[0] is None else 0.5 * (end - before)
+    last = step if window[3] is None else 0.5 * (after - begin)
+    return first / interval, last / interval
 
 
 def enrich(

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...bake.contact import Collided
-from ...bake.shot import Shot
-from ...bake.store import Store
-from ...base.errors import StoreError
-from ...base.hashes import hash_arrays
-from ...cage.welds import Labels
-from ...paint.parts import Parts
-from ...paint.regions import Regions
+from ..bake.contact import Collided
+from ..bake.shot import Shot
+from ..bake.store import Store
+from ..base.errors import StoreError
+from ..base.hashes import hash_arrays
+from ..cage.welds import Labels
+from ..paint.parts import Parts
+from ..paint.regions import Regions
 
 Array = npt.NDArray[Any]
 Floats = npt.NDArray[np.float64]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...bake import contact, fields
-from ...bake.method import Layout, Shape
+from ..bake import contact, fields
+from ..bake.method import Layout, Shape
 
 
 def layout(vertices: int, counts: Mapping[str, int]) -> Layout:

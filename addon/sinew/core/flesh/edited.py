@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ...bake.results import world
-from ...bake.shot import Shot
-from ...bake.store import Store
-from ...base.errors import BadInput
-from ...base.native import module
-from ...cage.cage import Cage
-from ...cage.safe import measure_filling
-from ...edit.editor import Body, Editor, Landed
-from ...edit.handles import Edits, Handle, Vector
-from ...paint.weights import spread_over_cage
+from ..bake import obstacles
+from ..bake.contact import obstacles_at
+from ..bake.obstacles import Obstacles
+from ..bake.results import world
+from ..bake.shot import Shot
+from ..bake.store import Store
+from ..base.errors import BadInput
+from ..base.native import module
+from ..cage.cage import Cage
+from ..cage.safe import measure_filling
+from ..edit.contacts import Contacts, Mesh
+from ..edit.editor import Body, Editor, Landed
+from ..edit.handles import Edits, Handle, Vector
+from ..paint.weights import spread_over_cage
 from .enricher import Enricher
 from .painted import paint_of
 from .report import inside_out
@@ -34,6 +38,9 @@ _INNER = 1.5
 # Settings by which the cage is shown that edits act on.
 _SHOWN_BY = ("amount", "follow_after", "maximum_offset")
 _MOST_CAGES = 64  # that are kept at hand
+# While contacts are only to be seen: every so many frames, and so often.
+_STRIDE, _LOOKS = 8, 6
+_SLIPS = 0.02  # of a pull: what is told of contacts
 
 
 def body_of(
@@ -105,6 +112,7 @@ class StoredEdits:
         self.edits = Edits()
         self.landed = Landed(())
         self.left_out: tuple[str, ...] = ()  # sentences about handles that do not act
+        self.is_live = False  # frames are only looked at: contacts are kept on some of them, soon
         self.goes_on = False  # a handle is dragged: from the last edit on, and only the cage lands
 
     def use(self, store: Store, settings: Settings) -> None:
@@ -134,10 +142,14 @@ class StoredEdits:
                 period=self._period,
                 goes_on=self.goes_on,
                 polish=not self.goes_on,
+                contacts=self._contacts(edits, number),
             )
             self._layers.append(_Layer(number, editor))
             if not self.goes_on:
                 self.left_out += tuple(self._folded(edits, number))
+                if self.landed.slipped_share > _SLIPS and not self.is_live:
+                    off = f"{100 * self.landed.slipped_share:.2g} % of the pull"
+                    self.left_out += (f"Contacts are off by {off}: pull less far, or choose Stay Out.",)
 
     @property
     def size(self) -> float:
@@ -181,6 +193,8 @@ class StoredEdits:
             "baked_in": len(self.edits.below),
             "missed": missed,
             "missed_relative": missed / size,
+            "contact_rows": self.landed.contact_rows,
+            "slipped_relative": self.landed.slipped / size,
             "left_out": list(self.left_out),
         }
 
@@ -219,6 +233,43 @@ class StoredEdits:
         """Seconds of a loop; 0: it is none."""
         first = self._store.marks[0]
         return first.numbers.period / self._shot.sample_rate if first is not None and self._shot.settings.loop else 0.0
+
+    def _contacts(self, edits: Edits, number: int) -> Contacts | None:
+        """Those of a layer."""
+        if not edits.contacts:
+            return None
+        first, last = self.span
+        frames = [float(frame) for frame in range(math.ceil(first), math.floor(last) + 1)]
+        looks = {"looks": _LOOKS} if self.is_live else {}
+        if self.is_live:
+            frames = sorted({*frames[::_STRIDE], *(frame for handle in edits.handles for frame in handle.frames)})
+
+        def surface(frame: float) -> Floats:
+            index = self._index_of(frame)
+            moment = self._moment_of(index, number)
+            return self._shown.drawn(self._store.read("fitted", index), moment.cage, world(self._store, index))
+
+        met, settings = self._obstacles(), self._shot.settings
+        kept_off = (settings.collision_distance + settings.thickness) * self.size if settings.collide else 0.0
+        kept_off += float(met.thickness.max(initial=0.0))
+
+        def meshes(frame: float) -> list[Mesh]:
+            if not met.count:
+                return []
+            placed = met.placed(*obstacles_at(self._store, self._index_of(frame)))
+            return [(placed, met.triangles[met.owners[met.triangles[:, 0]] == k]) for k in range(met.count)]
+
+        return Contacts(
+            edits.contacts, frames, surface, self.size, floor=edits.floor, meshes=meshes, kept_off=kept_off, **looks
+        )
+
+    def _obstacles(self) -> Obstacles:
+        """What the bake collides with."""
+        if "obstacle_triangles" not in self._store.layout.constants:
+            return obstacles.NONE
+        names = ("triangles", "owners", "shapes", "thickness", "friction")
+        arrays = {name: self._store.constant(f"obstacle_{name}") for name in names}
+        return Obstacles(("",) * len(arrays["thickness"]), **arrays)
 
     def _folded(self, edits: Edits, number: int) -> Iterator[str]:
         """What is said of handles that pull so far that the body is turned inside out there."""
@@ -322,8 +373,11 @@ class EditedFrames:
         *,
         region: Any = None,
         edits: Edits | None = None,
+        meshes: Callable[[float], Sequence[Mesh]] = lambda frame: (),
     ) -> None:
-        """`region` (t,): where the edit may act, 1, and where not, 0; None: everywhere. What follows exactly stays."""
+        """`region` (t,): where the edit may act, 1, and where not, 0; None: everywhere. What follows exactly stays.
+        `meshes`: what it may touch at a frame, as vertices and triangles, where the edits keep contacts."""
+        self.meshes = meshes
         settings = (settings or Settings()).replace({"simulate": False})
         self._enricher = Enricher(rest, triangles, follow, settings, frame_rate)
         self._frames, self._fits = frames, dict[int, Floats]()
@@ -347,6 +401,12 @@ class EditedFrames:
         x, y, z = by
         self.edits = self.edits.with_handles(Handle(vertices, frame, (x, y, z), **more))
 
+    def drag(self, *handles: Handle) -> None:
+        """Moves the handles to these, from where they have brought the body: what turns farther than half a turn is
+        dragged there in steps."""
+        self.edits = dataclasses.replace(self.edits, handles=handles)
+        self._solve(goes_on=True)
+
     def __len__(self) -> int:
         return len(self._frames)
 
@@ -362,10 +422,27 @@ class EditedFrames:
     def __iter__(self) -> Iterator[Floats]:
         return (self[index] for index in range(len(self)))
 
-    def _solve(self) -> None:
+    def _solve(self, *, goes_on: bool = False) -> None:
         if self._solved != self.edits:
-            self.landed = self.editor.solve(self.edits, lambda frame: self._moment(round(frame)))
+            self.landed = self.editor.solve(
+                self.edits,
+                lambda frame: self._moment(round(frame)),
+                goes_on=goes_on,
+                polish=not goes_on,
+                contacts=self._contacts(),
+            )
             self._solved = self.edits
+
+    def _contacts(self) -> Contacts | None:
+        if not self.edits.contacts:
+            return None
+        frames = [float(index) for index in range(len(self))]
+        size, floor = self._enricher.size, self.edits.floor
+
+        def surface(frame: float) -> Floats:
+            return np.asarray(self._frames[round(frame)], np.float64)
+
+        return Contacts(self.edits.contacts, frames, surface, size, floor=floor, meshes=self.meshes)
 
     def _fit(self, index: int) -> Floats:
         """From the one before it, as in a bake, so that a frame does not depend on the order of asking."""
@@ -394,7 +471,8 @@ def edit(
 ) -> EditedFrames:
     """A mesh animation with handles pulled: a sequence of surfaces (t, 3). `more`: settings, region, or fields of
     `Edits`."""
-    how = {name: more.pop(name) for name in ("wiggle", "spread", "range", "free", "hold") if name in more}
+    names = [field.name for field in dataclasses.fields(Edits) if field.name != "handles"]
+    how = {name: more.pop(name) for name in names if name in more}
     edits = Edits(handles=tuple(handles), **how)
     if edits.free:
         follow = np.zeros(len(rest))

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...bake.shot import Passenger
-from ...base.errors import BadInput
-from ...base.native import module
-from ...cage.cage import Cage
-from ...geometry.surface import areas_and_size
-from ...paint.parts import Parts
+from ..bake.shot import Passenger
+from ..base.errors import BadInput
+from ..base.native import module
+from ..cage.cage import Cage
+from ..geometry.surface import areas_and_size
+from ..paint.parts import Parts
 from .carry import Carrier
 from .completion import Completion
 from .settings import Settings
@@ -93,7 +93,7 @@ class Shown:
             length = np.linalg.norm(result - sampled, axis=1, keepdims=True)
             far = length[:, 0] > limit
             result[far] = sampled[far] + (limit / length[far]) * (result[far] - sampled[far])
-        return result if self.completion is None else self.completion.apply(moved, result, how)
+        return result if self.completion is None else self.completion.apply(moved, result, sampled, how)
 
     def carrier(self, passenger: Passenger, fitted: Floats) -> Carrier:
         """What carries a passenger, given the fitted cage of the first sample."""

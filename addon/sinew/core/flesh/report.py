@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...bake import told_contact
-from ...bake.method import Told
-from ...bake.report import frame_of, numbers_of, percent, rms
-from ...bake.results import world
-from ...bake.shot import Shot
-from ...bake.store import Store
-from ...cage.welds import Labels, find_welds, name_parts, sentence, where
-from ...geometry.poses import candidates, most_different
+from ..bake import told_contact
+from ..bake.method import Told
+from ..bake.report import frame_of, numbers_of, percent, rms
+from ..bake.results import world
+from ..bake.shot import Shot
+from ..bake.store import Store
+from ..cage.welds import Labels, find_welds, name_parts, sentence, where
+from ..geometry.poses import candidates, most_different
 from .painted import paint_of
 
 Flags = npt.NDArray[np.bool_]
@@ -152,7 +152,9 @@ def _edits_told(edits: Mapping[str, Any]) -> list[str]:
     handles = "1 handle" if edits["handles"] == 1 else f"{edits['handles']} handles"
     missed = edits["missed_relative"]
     landed = "all land" if missed < _LANDED else f"the farthest misses by {100 * missed:.2g} % of size"
-    return [f"Edited by {handles}: {landed}", *edits["left_out"]]
+    held = edits.get("contact_rows", 0)
+    kept = f"; {held} contacts held, off by {100 * edits['slipped_relative']:.2g} % of size at most" if held else ""
+    return [f"Edited by {handles}: {landed}{kept}", *edits["left_out"]]
 
 
 def _welds(shot: Shot, store: Store, cage: Any, fit_max: list[float]) -> list[Any]:

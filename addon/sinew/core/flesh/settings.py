@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...bake.collisions import CollisionSettings
-from ...bake.settings import shared
-from ...base.settings import BODY, CHANGED, DATA, RANGE, RESULT, setting
+from ..bake.collisions import CollisionSettings
+from ..bake.settings import shared
+from ..base.settings import BODY, CHANGED, DATA, RANGE, RESULT, setting
 
 
 @dataclass(frozen=True)

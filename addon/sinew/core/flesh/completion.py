@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...base.native import module
-from ...cage.cage import Cage, Floats, Ints
-from ...geometry.rigid import RigidParts
-from ...paint.parts import Parts
+from ..base.native import module
+from ..cage.cage import Cage, Floats, Ints
+from ..geometry.rigid import RigidParts
+from ..paint.parts import AS_INPUT, Parts
 from .seam import Seam
 
 _REACH = 3.0  # edges of the cage: as far as it may miss the surface, the seam is smoothed
@@ -24,7 +24,8 @@ class Completion:
         self._held = np.flatnonzero(parts.rigid >= 0)
         self._rigid = RigidParts(parts.rigid[self._held]) if len(self._held) else None
         self._at_rest = cage.interpolate(cage.vertices)
-        is_open = ~parts.tracked & (parts.rigid < 0)
+        self._as_input = np.flatnonzero(parts.rigid == AS_INPUT)
+        is_open = ~parts.tracked & (parts.rigid == -1)
         self._open = np.flatnonzero(is_open)
         self._seam = Seam(rest, triangles, areas, is_open, _REACH * _edge_length(cage)) if is_open.any() else None
 
@@ -34,8 +35,9 @@ class Completion:
         seen[self._untracked] = self._rest[self._untracked]
         return seen
 
-    def apply(self, moved: Floats, result: Floats, interpolation: str) -> Floats:
-        """The surface on the moved cage, given `result` for what has an input."""
+    def apply(self, moved: Floats, result: Floats, sampled: Floats, interpolation: str) -> Floats:
+        """The surface on the moved cage, given `result` for what has an input, of the input `sampled`."""
+        result[self._as_input] = sampled[self._as_input]
         if self._rigid is not None:
             held, after = self._held, self._cage.interpolate(moved)
             result[held] = self._rigid.moved(self._at_rest[held], after[held], self._rest[held])

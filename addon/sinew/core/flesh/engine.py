@@ -7,20 +7,21 @@ import concurrent.futures
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from ...bake import contact
-from ...bake.beginning import Beginning, lead
-from ...bake.course import Around, Course, Sources
-from ...bake.method import Show
-from ...bake.move import Move
-from ...bake.report import numbers_of, played_numbers, root_mean
-from ...bake.results import added, local, mean_square, world
-from ...bake.shot import Shot
-from ...bake.store import Store
+from ..bake import contact
+from ..bake.beginning import Beginning, lead
+from ..bake.course import Around, Course, Sources
+from ..bake.method import Show
+from ..bake.move import Move
+from ..bake.report import numbers_of, played_numbers, root_mean
+from ..bake.results import added, carry, local, mean_square, world
+from ..bake.shot import Shot
+from ..bake.store import Store
 from .outer import Met, Outer
 from .painted import paint_of
 from .report import free_tets, inside_out, sound, summary
@@ -72,8 +73,8 @@ class Classes(NamedTuple):
 
 def load_classes() -> Classes:
     """A sentence where the native module is missing."""
-    from ...base.native import Monitor
-    from ...cage.cage import Cage
+    from ..base.native import Monitor
+    from ..cage.cage import Cage
     from .edited import StoredEdits
     from .enricher import Enricher
     from .show import Shown
@@ -82,7 +83,7 @@ def load_classes() -> Classes:
 
 
 def version() -> str:
-    from ...base.native import module
+    from ..base.native import module
 
     return str(getattr(module, "__version__", ""))
 
@@ -133,6 +134,7 @@ class FleshShow(Show):
         """The edits of these settings, on a bake: a StoredEdits."""
         if self._edited is None:
             self._edited = load_classes().edits(store, self._shot, self.shown)
+        self._edited.is_live = self.is_live
         self._edited.use(store, self._settings)
         return self._edited
 
@@ -166,23 +168,18 @@ class FleshShow(Show):
             "added_motion": {
                 "free_rms": free_rms,  # of vertices with a weight below a half; the others are of all
                 "free_rms_relative": free_rms / size,
-                "free_vertices": int((self._paint.follow < 0.5).sum()),
+                "free_vertices": int((self._paint.seen & (self._paint.follow < 0.5)).sum()),
             },
             "edits": self.edited(store).about(size) if self._settings.edits else None,
         }
 
     def _carry(self, store: Store, index: int, fitted: Floats, moved: Floats) -> list[npt.NDArray[np.float32]]:
         """The passengers on the cage that is shown."""
-        if not self._shot.passengers:
-            return []
-        if not self._carriers:
+        if self._shot.passengers and not self._carriers:
             first = store.read("fitted", 0)
             self._carriers = [self.shown.carrier(passenger, first) for passenger in self._shot.passengers]
         how = self._settings.interpolation
-        return [
-            local(store, index, carrier.surface(fitted, moved, world(store, index, name), how), name)
-            for carrier, name in ((one, f"passenger_{number}_") for number, one in enumerate(self._carriers))
-        ]
+        return carry(store, index, [partial(one.surface, fitted, moved, interpolation=how) for one in self._carriers])
 
 
 class FleshEngine(FleshShow):

@@ -1,0 +1,76 @@
+"""The engine of a bake of a face: that of flesh, on a cage for a mouth, with expressions that have no inertia."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from ...bake.course import Around
+from ...bake.results import world
+from ...bake.shot import Shot
+from ...bake.store import Store
+from ...flesh.engine import FleshEngine, load_classes, stored_cage
+from ...flesh.outer import Outer
+from .painted import FacePaint, face_of, paint_of_face
+from .report import told
+
+
+def make_engine(shot: Shot, store: Store | None, monitor: Any) -> FaceEngine:
+    """With the cage of a bake, if there is one."""
+    from .cage import follow_inside, make_face_cage  # they need the native module
+
+    classes, paint = load_classes(), paint_of_face(shot)
+    if store is None:
+        cage = make_face_cage(shot.rest, shot.triangles, paint, shot.settings, monitor)
+    else:
+        cage = stored_cage(store, classes.cage)
+    enricher = classes.enricher(
+        shot.rest, shot.triangles, paint.follow, shot.settings, shot.sample_rate, gravity=shot.gravity, cage=cage,
+        safe=paint.safe, parts=paint.parts, regions=paint.regions, after=paint.masks.after, hollow=True,
+        one_material=True, inside=follow_inside(shot.rest, shot.triangles, paint, cage), monitor=monitor,
+    )  # fmt: skip
+    return FaceEngine(shot, enricher, paint)
+
+
+class FaceEngine(FleshEngine):
+    def __init__(self, shot: Shot, enricher: Any, paint: FacePaint) -> None:
+        from .expression import Expression, Frames, Posed
+        from .materials import Materials, parse
+
+        super().__init__(shot, enricher)
+        settings = shot.settings
+        self._frames = Frames(shot.rest, enricher.shown.areas, face_of(paint), settings.jaw_weight > 0.0)
+        self._expression = Expression(shot.rest, shot.triangles, paint, enricher.cage, settings)
+        self._is_light = settings.expression_inertia < 1.0 or paint.inertia is not None
+        self._posed: dict[int, Posed] = {}
+        self._materials: Materials | None = None
+        if paint.materials is not None:
+            rows, areas = parse(settings.key_stiffness), enricher.shown.areas
+            self._materials = Materials(enricher.cage, areas, rows, paint.materials)
+
+    def summary(self, store: Store) -> dict[str, Any]:
+        paint = paint_of_face(self._shot)
+        return {**super().summary(store), "face": told(self._shot.triangles, paint)}
+
+    def counts(self) -> dict[str, int]:
+        materials = paint_of_face(self._shot).materials
+        return {**super().counts(), "keys": 0 if materials is None else len(materials)}
+
+    def _outer(self, store: Store, around: Around) -> Outer:
+        outer = super()._outer(store, around)
+        if self._materials is not None:
+            factors = [self._materials.at(store.read("keys", index)[:, 0]) for index in around[1:3]]
+            outer = dataclasses.replace(outer, firmness=np.ascontiguousarray(factors))
+        if not self._is_light or around[1] == around[2]:  # a way that is none, where it is led to its beginning
+            return outer
+        posed = tuple(None if index is None else self._pose_of(store, index) for index in around)
+        return dataclasses.replace(outer, light=lambda window: self._expression.light(window, posed))
+
+    def _pose_of(self, store: Store, index: int) -> Any:
+        """Where skull and jaw are in a sample."""
+        if index not in self._posed:
+            self._posed = {i: one for i, one in self._posed.items() if abs(i - index) < 8}
+            self._posed[index] = self._frames.at(world(store, index))
+        return self._posed[index]

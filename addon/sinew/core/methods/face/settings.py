@@ -1,0 +1,74 @@
+"""The settings of FACE: those of flesh, and what a face adds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...base.settings import CHANGED, DATA, setting
+from ...flesh.settings import Settings as FleshSettings
+
+
+@dataclass(frozen=True)
+class Settings(FleshSettings):
+    """Settings of one bake of a face."""
+
+    bone_group: str = setting(
+        "",
+        "Vertex group that says where skin sits on bone: 1 follows the animation exactly, 0 has flesh under it. Empty "
+        "is by itself: where expressions hardly move the skin there is bone",
+        counts=DATA,
+        label="Bone",
+    )
+    jaw_key: str = setting(
+        "",
+        "Shape key that opens the jaw. Empty finds it; a minus sign says that there is none",
+        counts=DATA,
+        label="Jaw Key",
+    )
+    head_bone: str = setting(
+        "",
+        "Bone that carries the head. Empty finds by itself how the head moves, from skin that no expression moves",
+        counts=DATA,
+        label="Head Bone",
+    )
+    tighten: float = setting(
+        0.0,
+        "How much stiffer flesh gets where an expression stretches or squeezes it: tense lips and cheeks swing less",
+        low=0.0,
+        high=10.0,
+        counts=CHANGED,
+        soft=(0.0, 4.0),
+        look=True,
+    )
+    key_stiffness: str = setting(
+        "",
+        "How many times as stiff flesh is where a shape key is 1, such as mouthPucker=3; jawOpen=0.5 [Cheeks]: a name, "
+        "a factor, and a vertex group where it acts; without one it acts where the key moves the skin",
+        high=10000,
+        counts=CHANGED,
+        label="Stiffness by Key",
+    )
+    expression_inertia: float = setting(
+        0.0,
+        "How much of the expressions' own motion flesh feels: 0 keeps lips and brows exactly in time, and only the "
+        "head's motion shakes the face; 1 lets fast expressions overshoot too",
+        low=0.0,
+        high=1.0,
+        counts=CHANGED,
+        look=True,
+    )
+    expression_inertia_group: str = setting(
+        "",
+        "Vertex group that says where Expression Inertia acts: 1 fully, 0 not at all. Empty is everywhere",
+        counts=DATA,
+        label="Inertia Group",
+    )
+    jaw_weight: float = setting(
+        0.0,
+        "How much flesh feels of the jaw's motion: with more of it chewing and talking shake cheeks and chin, while "
+        "the lips stay in time",
+        low=0.0,
+        high=1.0,
+        counts=CHANGED,
+        look=True,
+    )

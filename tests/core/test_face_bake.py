@@ -1,0 +1,263 @@
+"""A face as a bake: a still head gives back its input, a shaken one its jiggle, whether it talks or not."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sinew.core.bake import run
+from sinew.core.bake.shot import Sample, Shot
+from sinew.core.bake.store import Store
+from sinew.core.base.errors import BadInput, Cancelled
+from sinew.core.methods.face import METHOD
+from sinew.core.methods.face import cage as cage_module
+from sinew.core.methods.face.cage import make_face_cage
+from sinew.core.methods.face.materials import KeyMaterial, parse
+from sinew.core.methods.face.painted import make_paint
+from sinew.core.methods.face.settings import Settings
+from sinew.core.paint.face import JAW, find_face, moves_of_poses, told_by
+from sinew.core.paint.parts import AS_INPUT
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "examples"))
+import head_mesh  # noqa: E402
+
+pytestmark = pytest.mark.once
+
+HEAD = head_mesh.build_head(0.007)
+NAMES = list(HEAD.keys)
+KEYS = np.stack(list(HEAD.keys.values()))
+REST = HEAD.vertices.astype(np.float32).astype(np.float64)
+FOUND = find_face(REST, HEAD.triangles, KEYS, NAMES)
+assert FOUND is not None
+FACE = FOUND
+PAINT = make_paint(REST, HEAD.triangles, FACE, safe=REST + FACE.opened)
+COUNT = 20
+
+
+def settings(**changes: Any) -> Settings:
+    return Settings().replace({**METHOD.fresh, "resolution": 24, **changes})
+
+
+def turned(degrees: float) -> np.ndarray:
+    a = np.radians(degrees)
+    return np.array([[np.cos(a), -np.sin(a), 0.0], [np.sin(a), np.cos(a), 0.0], [0.0, 0.0, 1.0]])
+
+
+def talk(seed: int = 5) -> np.ndarray:
+    """(frames, keys) values of a wild performance, below 0 and above 1 too."""
+    rng = np.random.default_rng(seed)
+    return rng.uniform(-0.1, 0.4, (COUNT, len(NAMES))) * np.linspace(0.0, 1.0, COUNT)[:, None].clip(0.0, 0.2) * 5.0
+
+
+def frames(values: np.ndarray | None, degrees: Any = None) -> list[np.ndarray]:
+    """The surface on each frame: keys at some values, the head turned."""
+    posed = [REST if values is None else REST + np.tensordot(values[i], KEYS, 1) for i in range(COUNT)]
+    angles = np.zeros(COUNT) if degrees is None else degrees
+    return [(pose @ turned(angle).T).astype(np.float32) for pose, angle in zip(posed, angles, strict=True)]
+
+
+SHAKEN = 25.0 * np.sin(2 * np.pi * np.arange(COUNT) / 8.0) * np.clip(np.arange(COUNT) / 3.0, 0.0, 1.0)
+
+
+def make_shot(paint: Any = PAINT, **changes: Any) -> Shot:
+    return Shot(
+        rest=REST, triangles=HEAD.triangles, settings=settings(**changes), method=METHOD, samples=COUNT, first_frame=1,
+        frame_start=1, frame_end=COUNT, frame_rate=24.0, gravity=(0.0, 0.0, -9.81), owner_file="shot.blend",
+        owner_object="Head", painted=paint,
+    )  # fmt: skip
+
+
+def samples(surfaces: list[np.ndarray], keys: np.ndarray | None = None) -> Iterator[Sample]:
+    for index, surface in enumerate(surfaces):
+        yield Sample(index, surface, np.eye(4), read={} if keys is None else {"keys": keys[index][:, None]})
+
+
+def baked(root: Path, surfaces: list[np.ndarray], **changes: Any) -> tuple[run.Outcome, np.ndarray, np.ndarray]:
+    """What came of it, how far the simulated cage is from the fitted one on each frame, and how far the surface is
+    from its input (frames, t)."""
+    outcome = run.bake(make_shot(**changes), samples(surfaces), root)
+    with Store.open(root, outcome.id) as store:
+        cages = np.array([store.read("simulated", i) - store.read("fitted", i) for i in range(COUNT)])
+        shown = np.array([store.read_result(i, "result") for i in range(COUNT)])
+    return outcome, np.linalg.norm(cages, axis=2), np.linalg.norm(shown - np.array(surfaces), axis=2)
+
+
+def test_a_still_head_gives_back_its_input_whatever_it_says(tmp_path: Path) -> None:
+    outcome, cages, surface = baked(tmp_path, frames(talk()))
+    size = np.ptp(REST, axis=0).max()
+    assert cages.max() < 1e-6 * size
+    assert surface.max() < 1e-6 * size
+    assert outcome.report["inverted_tets"]["fitted"] == 0
+
+
+@pytest.mark.parametrize("scheme", ["tr_bdf2", "implicit_euler"])
+def test_with_inertia_expressions_overshoot(tmp_path: Path, scheme: str) -> None:
+    values = talk()
+    moved = np.abs(np.tensordot(values, KEYS, 1)).max()
+    _, light, _ = baked(tmp_path, frames(values), scheme=scheme)
+    _, heavy, _ = baked(tmp_path, frames(values), scheme=scheme, expression_inertia=1.0)
+    assert light.max() < 1e-6 < 0.02 * moved < heavy.max()
+
+
+def test_a_shaken_head_jiggles_alike_whether_it_talks_or_not(tmp_path: Path) -> None:
+    _, _, silent = baked(tmp_path, frames(None, SHAKEN))
+    _, _, talking = baked(tmp_path, frames(talk(), SHAKEN))
+    free = FACE.is_free
+    assert silent.max() > 1e-3
+    assert 0.9 < np.sqrt((talking[:, free] ** 2).mean() / (silent[:, free] ** 2).mean()) < 1.1
+
+
+def test_what_skull_and_jaw_carry_and_what_is_far_from_flesh_is_as_the_input_to_the_bit(tmp_path: Path) -> None:
+    _, _, surface = baked(tmp_path, frames(talk(), SHAKEN))
+    assert PAINT.parts is not None
+    carried = PAINT.parts.rigid == AS_INPUT
+    assert (HEAD.part[~carried] == "skin").all() and carried[HEAD.part == "lower teeth"].all()
+    assert surface[:, carried].max() == 0.0
+    bone = ~carried & ~FACE.is_free
+    assert bone.any() and surface[:, bone].max() < 1e-6
+
+
+def test_the_jaw_shakes_cheeks_as_much_as_it_is_told(tmp_path: Path) -> None:
+    values = np.zeros((COUNT, len(NAMES)))
+    values[:, NAMES.index("jawOpen")] = 0.5 - 0.5 * np.cos(2 * np.pi * np.arange(COUNT) / 6.0)
+    _, none, _ = baked(tmp_path, frames(values))
+    _, half, _ = baked(tmp_path, frames(values), jaw_weight=0.5)
+    _, whole, _ = baked(tmp_path, frames(values), jaw_weight=1.0)
+    assert none.max() < 1e-6 < 3e-4 < half.max() < whole.max()
+
+
+def test_the_cage_fits_every_key_and_mixture(tmp_path: Path) -> None:
+    """At the resolution that a face has by itself; lips have tets of their own."""
+    from sinew.core.flesh.enricher import Enricher
+
+    chosen = settings(resolution=0)
+    cage = make_face_cage(REST, HEAD.triangles, PAINT, chosen)
+    assert not cage.note and cage.safe_vertices is not None
+    enricher = Enricher(
+        REST, HEAD.triangles, PAINT.follow, chosen.replace({"simulate": False}), cage=cage, parts=PAINT.parts
+    )
+    rng = np.random.default_rng(1)
+    mixtures = [rng.uniform(0.0, 1.0, 5) @ KEYS[rng.choice(len(KEYS), 5, False)].reshape(5, -1) for _ in range(4)]
+    moves = [HEAD.keys[name] for name in NAMES if name in ("jawOpen", "mouthPucker", "mouthFunnel", "jawLeft")]
+    for move in [*moves, *(mixture.reshape(-1, 3) for mixture in mixtures)]:
+        fit = enricher.fit(REST + move)
+        assert fit.rms < 0.5e-3 and fit.inverted == 0
+
+
+def test_a_cage_that_is_built_with_the_mouth_closed_or_welded_fits_worse() -> None:
+    from sinew.core.flesh.enricher import Enricher
+
+    chosen = settings()
+    opened = REST + FACE.opened
+    off = []
+    for paint, apart in ((PAINT, True), (dataclasses.replace(PAINT, safe=None), False)):
+        cage = make_face_cage(REST, HEAD.triangles, paint, chosen.replace({"separate_parts": apart}))
+        still = chosen.replace({"simulate": False})
+        enricher = Enricher(REST, HEAD.triangles, paint.follow, still, cage=cage, parts=paint.parts)
+        off.append(enricher.fit(opened).max)
+    assert off[1] > 3.0 * off[0]
+
+
+def test_of_a_whole_body_the_cage_is_built_around_the_face_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What lies below the face is cut off and closed, and flesh is the same."""
+    chosen = settings(resolution=0)
+    whole = make_face_cage(REST, HEAD.triangles, PAINT, chosen)
+    monkeypatch.setattr(cage_module, "_LARGER", 0.0)
+    monkeypatch.setattr(cage_module, "_AROUND", 0.15)
+    cut = make_face_cage(REST, HEAD.triangles, PAINT, chosen)
+    assert 0.8 < len(cut.tets) / len(whole.tets) < 1.2
+    assert PAINT.parts is not None
+    carried = cut.interpolate(cut.vertices)[PAINT.parts.tracked]
+    assert np.abs(carried - REST[PAINT.parts.tracked]).max() < 1e-9
+
+
+def test_a_face_that_stops_goes_on_with_the_same_bits(tmp_path: Path) -> None:
+    surfaces = frames(talk(), SHAKEN)
+
+    def stopping() -> Iterator[Sample]:
+        for sample in samples(surfaces):
+            if sample.index == 12:
+                raise KeyboardInterrupt
+            yield sample
+
+    with pytest.raises(Cancelled):
+        run.bake(make_shot(), stopping(), tmp_path / "two")
+    with_stop = run.bake(make_shot(), samples(surfaces), tmp_path / "two")
+    without = run.bake(make_shot(), samples(surfaces), tmp_path / "one")
+    with Store.open(tmp_path / "two", with_stop.id) as two, Store.open(tmp_path / "one", without.id) as one:
+        for index in range(COUNT):
+            assert np.array_equal(two.read("simulated", index), one.read("simulated", index))
+
+
+STIFF = "jawOpen=5; mouthPucker=0.5 [Lips]"
+
+
+def test_stiffness_by_key_is_read_and_told_where_it_is_wrong() -> None:
+    rows = parse(STIFF)
+    assert rows == (KeyMaterial("jawOpen", 5.0), KeyMaterial("mouthPucker", 0.5, "Lips"))
+    assert parse("; ".join(map(str, rows))) == rows and parse("") == ()
+    for wrong in ("jawOpen", "jawOpen=", "jawOpen=x", "jawOpen=0.01", "jawOpen=3 Lips", "=3"):
+        with pytest.raises(BadInput, match="says no stiffness of a key"):
+            parse(wrong)
+
+
+def test_flesh_is_as_stiff_as_keys_say_and_a_still_head_stays_its_input(tmp_path: Path) -> None:
+    values = talk()
+    keys = values[:, [NAMES.index("jawOpen"), NAMES.index("mouthPucker")]]
+    paint = dataclasses.replace(PAINT, materials=np.ones((2, len(REST))))
+    changes = {"paint": paint, "key_stiffness": STIFF, "tighten": 1.0}
+    still, shaken = frames(values), frames(values, SHAKEN)
+
+    def offsets(surfaces: list[np.ndarray], key_values: np.ndarray) -> np.ndarray:
+        outcome = run.bake(make_shot(**changes), samples(surfaces, key_values), tmp_path)
+        with Store.open(tmp_path, outcome.id) as store:
+            return np.array([store.read("simulated", i) - store.read("fitted", i) for i in range(COUNT)])
+
+    assert np.abs(offsets(still, keys)).max() < 1e-6 * np.ptp(REST, axis=0).max()
+    firm, soft = (np.sqrt((offsets(shaken, key) ** 2).mean()) for key in (keys * 0 + [1.0, 0.0], keys * 0 + [0.0, 1.0]))
+    assert firm < 0.6 * soft
+
+
+def test_painted_bone_holds_and_painted_flesh_is_free() -> None:
+    bone = np.where(REST[:, 0] > 0.0, 1.0, 0.0)
+    paint = make_paint(REST, HEAD.triangles, FACE, bone)
+    assert paint.face is not None
+    skin = HEAD.part == "skin"
+    assert not paint.face.is_free[bone >= 0.5].any() and paint.face.is_free[skin & (bone < 0.5)].all()
+
+
+def test_a_rig_of_bones_alone_is_told_by_its_animation() -> None:
+    poses = [pose.astype(np.float64) @ turned(7.0 * i).T + [0.1 * i, 0.0, 0.0] for i, pose in enumerate(frames(talk()))]
+    moves = moves_of_poses(REST, HEAD.triangles, poses)
+    face = find_face(REST, HEAD.triangles, moves, [""] * len(moves))
+    assert face is not None
+    mouth = np.linalg.norm(REST - head_mesh.MOUTH, axis=1) < 0.02
+    assert face.is_free[mouth & (HEAD.part == "skin")].mean() > 0.9 and not face.is_free[REST[:, 2] > 0.11].any()
+
+
+def test_the_head_is_told_by_skin_that_one_bone_carries() -> None:
+    skin = np.zeros((len(REST), 2), np.float32)
+    skin[:, 0] = np.clip((REST[:, 2] + 0.02) / 0.02, 0.0, 1.0)
+    skin[:, 1] = 1.0 - skin[:, 0]
+    face = told_by(FACE, REST, skin)
+    assert face.head.any() and not face.head[skin[:, 0] < 0.98].any()
+    assert not told_by(FACE, REST, skin, 1).head[skin[:, 1] < 0.98].any()
+
+
+def test_where_the_jaw_is_teeth_tell(tmp_path: Path) -> None:
+    from sinew.core.geometry.surface import areas_and_size
+    from sinew.core.methods.face.expression import Frames
+
+    areas, _ = areas_and_size(REST, HEAD.triangles)
+    tell = Frames(REST, areas, FACE, True)
+    jaw = KEYS[NAMES.index("jawOpen")]
+    at = tell.at((REST + jaw) @ turned(30.0).T)
+    assert at.jaw is not None
+    assert np.abs(at.head.rotation - turned(30.0)).max() < 1e-7
+    teeth = FACE.carrier == JAW
+    assert np.abs(at.jaw(REST[teeth]) - (REST + jaw)[teeth]).max() < 1e-6
