@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -20,6 +21,17 @@ def registered() -> Iterator[None]:
     sinew.register()
     yield
     sinew.unregister()
+
+
+@pytest.fixture(scope="session")
+def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The zip that artists install."""
+    sys.path.append(str(Path(__file__).resolve().parents[1] / "tools"))
+    import extension
+
+    path = tmp_path_factory.mktemp("package") / "sinew.zip"
+    extension.pack(path)
+    return path
 
 
 @pytest.fixture

@@ -134,7 +134,7 @@ def steps() -> Iterator[float]:
     assert not view.is_anything_shown()
     sinew.unregister()
     yield 0.5
-    assert overlay._handle is None
+    assert not overlay._drawings.handles
     print("all steps done", flush=True)
     os._exit(0)
 

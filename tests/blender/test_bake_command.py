@@ -447,6 +447,13 @@ def test_setups_of_other_objects_stay_when_one_is_saved(copy: Path) -> None:
     assert stack.own_modifier(other) is None
 
 
+def lowest(ob: Any) -> float:
+    """Of all frames."""
+    matrix = np.array(ob.matrix_world)
+    surfaces = [shown_at(ob, frame) @ matrix[:3, :3].T + matrix[:3, 3] for frame in range(1, FRAMES + 1)]
+    return float(np.min(surfaces, axis=(0, 1))[2])
+
+
 def test_the_command_pulls_a_finished_bake_and_an_animation_that_sinew_never_saw(copy: Path, tmp_path: Path) -> None:
     tip = int(np.argmax([vertex.co.z for vertex in object_of(copy).data.vertices]))
     before, pulled = cache(copy.parent), tmp_path / "copy" / "pulled.blend"
@@ -471,6 +478,13 @@ def test_the_command_pulls_a_finished_bake_and_an_animation_that_sinew_never_saw
     ob = object_of(tmp_path / "edited.blend")
     assert np.abs(shown_at(ob, 1) - given[0]).max() < 1e-6
     assert abs(np.linalg.norm(shown_at(ob, 6)[tip] - given[1][tip]) - 0.05) < 1e-3
+    # Pulled down, and a floor is there.
+    floor = lowest(ob)
+    kept = ("--keep-contacts", "above", "--floor", floor, "--handle", f"{tip},6,0,0,-0.6", "--clear")
+    result = run("edit", tmp_path / "edited.blend", "--object", "Arm", *kept)
+    assert result.returncode == 0, result.stdout + result.stderr
+    ob = object_of(tmp_path / "edited.blend")
+    assert lowest(ob) > floor - 0.01 and "contacts held" in result.stdout
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import scenes
 from inside import bake_here, baked_samples, load, run, save, shown_at
 from sinew import setups
 from sinew.core.base.errors import BadInput
-from sinew.core.methods.enrich.settings import Settings
+from sinew.core.flesh.settings import Settings
 from sinew.scene import compat, playback, setup, stack
 from sinew.scene.errors import SceneError
 from sinew.scene.subject import Subject

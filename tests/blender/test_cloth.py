@@ -16,6 +16,7 @@ from fake_layout import draw
 from inside import baked_samples, save, shown_at
 from panel_use import activate, item
 from sinew import setups
+from sinew.core.base.errors import Cancelled
 from sinew.core.geometry.crossings import find_crossings
 from sinew.scene import passengers, setup
 from sinew.setups.tracks.reading import PIN_GROUP
@@ -124,5 +125,89 @@ def test_legs_that_step_do_not_come_through_it_but_where_it_does_not_collide(tmp
             found[collide] = [crossings(skirt, body, frame) for frame in range(1, 13)]
         assert found[False][-1] > 0 or max(found[False]) > 0
         assert max(found[True]) == 0
+    finally:
+        sinew.unregister()
+
+
+# ---- cloth on flesh -------------------------------------------------------------------------------------------------
+
+LONG = 24  # frames until legs and skirt meet
+FLESHY = {"collide": True, "self_collision": False, "resolution": 6, "jiggle": 4.0, "substeps": 4, "scheme": "implicit_euler"}
+WORN = {"scheme": "implicit_euler", "weight": 2.0}  # heavy enough to be felt
+
+
+def dance_together(folder: Path, worn: dict[str, Any]) -> tuple[Any, Any, Any]:
+    """The outcome of the skirt, whose wearer has flesh; both bodies."""
+    scenes.reset_scene()
+    body, skirt = clothes.build_dancer(LONG, rings=6, segments=14)
+    setup.save_of(skirt, setups.new_setup(skirt, bpy.context.scene, "tracks"), bpy.context.scene)
+    entry = setups.new_setup(body, bpy.context.scene)
+    entry.settings = FLESHY
+    setup.save_of(body, entry, bpy.context.scene)
+    save(folder / "scene.blend")
+    return setups.bake_object("Skirt", worn, target(), method="tracks"), body, skirt
+
+
+def baked_of(ob: Any) -> np.ndarray:
+    entry = next(entry for entry in setups.setups() if entry.object_name == ob.name)
+    return baked_samples(Path(bpy.data.filepath).parent / "sinew" / entry.bake)
+
+
+def test_cloth_and_the_flesh_that_wears_it_are_one_world_and_go_on_with_the_same_bits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from sinew.core.bake.company import Company
+
+    sinew.register()
+    try:
+        for name in "abc":
+            (tmp_path / name).mkdir()
+        outcome, body, skirt = dance_together(tmp_path / "a", WORN)
+        assert outcome.report["together"] == ["Dancer"]
+        assert outcome.report["contact"]["touching_samples"] > 0
+        assert max(crossings(skirt, body, frame) for frame in range(1, LONG + 1)) == 0
+        whole = [baked_of(ob) for ob in (skirt, body)]
+        for entry in setups.setups():
+            assert setups.check_object(entry, target()) is None
+
+        advance, left = Company._advance, [4]
+
+        def stopped(company: Company) -> None:
+            left[0] -= 1
+            if left[0] < 0:
+                raise KeyboardInterrupt
+            advance(company)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(Company, "_advance", stopped)
+            with pytest.raises(Cancelled, match="finished and kept"):
+                dance_together(tmp_path / "b", WORN)
+        again = setups.bake_object("Skirt", WORN, target(), method="tracks")
+        assert again.report["computed"] < LONG
+        for ob, wanted in zip((skirt_of(), body_of()), whole, strict=True):
+            assert np.array_equal(baked_of(ob), wanted)
+
+        light, body, _ = dance_together(tmp_path / "c", {**WORN, "weight": 0.05})
+        assert light.report["together"] == ["Dancer"]
+        felt = np.linalg.norm(baked_of(body) - whole[1], axis=-1).max()
+        assert felt > 1e-4, "what the skirt weighs is felt by the flesh"
+    finally:
+        sinew.unregister()
+
+
+def skirt_of() -> Any:
+    return bpy.data.objects["Skirt"]
+
+
+def body_of() -> Any:
+    return bpy.data.objects["Dancer"]
+
+
+def test_cloth_of_another_scheme_is_not_of_the_same_world(tmp_path: Path) -> None:
+    sinew.register()
+    try:
+        outcome, body, skirt = dance_together(tmp_path, {"scheme": "tr_bdf2"})
+        assert outcome.report["together"] == []
+        assert max(crossings(skirt, body, frame) for frame in range(1, LONG + 1)) == 0
     finally:
         sinew.unregister()

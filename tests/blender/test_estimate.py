@@ -14,9 +14,9 @@ import scenes
 from inside import save
 from mathutils import Matrix
 from sinew.core.cage.cage import build_cage
-from sinew.core.methods.enrich import estimate
+from sinew.core.flesh import estimate
 from sinew.scene import shape
-from sinew.setups.enrich.body import look_at
+from sinew.setups.flesh.body import look_at
 from sinew.ui.background import results
 from sinew.ui.enrich import forecast
 from sinew.ui.setup import properties, state

@@ -12,11 +12,11 @@ import scenes
 from inside import bake_here, baked_samples
 from sinew.core.bake import fields as core_fields
 from sinew.core.base.errors import BadInput
-from sinew.core.methods.enrich.settings import Settings
+from sinew.core.flesh.settings import Settings
 from sinew.scene import attributes, compat, fields, fingerprint, stack
 from sinew.scene.sampler import FOLLOW, Sampler
 from sinew.scene.steps import finished
-from sinew.setups.enrich.body import look_at
+from sinew.setups.flesh.body import look_at
 
 TIMESTEP = 0.04  # of particles, seconds a frame
 FIELDS: list[tuple[str, float, dict[str, Any]]] = [

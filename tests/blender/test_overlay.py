@@ -15,7 +15,7 @@ from inside import load, save
 from panel_use import FRAMES, item, sampled_work, wait_for
 from sinew.core.bake.store import Store
 from sinew.core.cage.gmsh import process
-from sinew.core.methods.enrich.report import UNSEPARATED
+from sinew.core.flesh.report import UNSEPARATED
 from sinew.scene import setup
 from sinew.ui import job_operator
 from sinew.ui.background import results
@@ -244,7 +244,7 @@ def test_nothing_is_left_when_the_object_or_the_addon_goes(arm: Any) -> None:
     properties.refresh()
     assert len(bpy.context.scene.sinew.setups) == 0
     sinew.unregister()
-    assert overlay._handle is None and not view.is_anything_shown()
+    assert not overlay._drawings.handles and not view.is_anything_shown()
     sinew.register()
 
 

@@ -16,7 +16,7 @@ from panel_use import FRAMES, activate, item, sampled_work, state_now
 from sinew import setups
 from sinew.core.bake import folders
 from sinew.core.base import installed
-from sinew.core.methods.enrich.settings import Settings
+from sinew.core.flesh.settings import Settings
 from sinew.scene import fingerprint, setup
 from sinew.scene.subject import Subject
 from sinew.ui import job_operator

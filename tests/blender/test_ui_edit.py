@@ -238,3 +238,21 @@ def test_nothing_runs_while_nothing_is_edited(arm: Any) -> None:
     assert live.session.live is None
     bpy.context.scene.frame_set(3)
     assert live.session.live is None and "live" not in str(playback.cache_path(arm))
+
+
+def test_contacts_are_kept_by_a_choice_in_the_panel(arm: Any) -> None:
+    before = np.array([world(arm, one) for one in frames(arm)])
+    floor = float(before[..., 2].min())
+    pull(arm, 0.0, 0.0, -0.6)
+    assert item().edit_contacts == "off" and not item().edit_use_floor
+    assert bpy.ops.sinew.apply_edits() == {"FINISHED"}
+    sunk = floor - min(world(arm, one)[:, 2].min() for one in frames(arm))
+    assert sunk > 0.02
+    item().edit_contacts = "above"
+    assert item().edit_use_floor and item().edit_floor == 0.0
+    item().edit_floor = floor
+    show_live()
+    assert bpy.ops.sinew.apply_edits() == {"FINISHED"}
+    assert floor - min(world(arm, one)[:, 2].min() for one in frames(arm)) < 0.3 * sunk
+    item().edit_contacts = "off"
+    assert item().edit_floor == pytest.approx(floor, abs=1e-6), "the floor stays for the next time"

@@ -13,7 +13,7 @@ import scenes
 from fake_layout import Layout, draw
 from panel_use import FRAMES
 from sinew.core.bake.store import Store
-from sinew.core.methods.enrich.settings import Settings
+from sinew.core.flesh.settings import Settings
 from sinew.scene import setup, stack
 from sinew.scene.passengers import bodies
 from sinew.ui import job_operator

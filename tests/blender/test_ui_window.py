@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import bpy
@@ -19,12 +18,7 @@ STORY = Path(__file__).with_name("window_story.py")
 
 @pytest.mark.skipif(not bpy.app.binary_path, reason="Blender as a Python module has no window")
 @pytest.mark.skipif(not shutil.which("xvfb-run"), reason="there is no display to open a window on")
-def test_an_artists_day_in_a_window(tmp_path: Path) -> None:
-    sys.path.append(str(ROOT / "tests" / "tools"))
-    import extension
-
-    package = tmp_path / "sinew.zip"
-    extension.pack(package)
+def test_an_artists_day_in_a_window(package: Path, tmp_path: Path) -> None:
     scenes.reset_scene()
     scenes.build_character()
     scene = bpy.context.scene

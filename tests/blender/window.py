@@ -136,8 +136,8 @@ class Window:
                 self.event("WHEELUPMOUSE" if scroll == 1 else "WHEELDOWNMOUSE")
                 yield 0.01
             yield 0.3
-            for y in range(region.y + region.height - ROW // 2, region.y, -ROW):
-                for part in columns:
+            for part in columns:
+                for y in range(region.y + region.height - ROW // 2, region.y, -ROW):
                     if (yield from self._look(region.x + part * region.width, y, wanted, area)):
                         return
         raise NotFound(f"no button for {wanted} shows")

@@ -8,6 +8,7 @@ from typing import Any
 import bpy
 
 from . import stack
+from .objects import unit_of
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ def deform_bones(ob: Any, place: int) -> list[Bone]:
     """Deform bones that have a vertex group, in world metres at rest, where their armature is now."""
     bones: list[Bone] = []
     depsgraph = bpy.context.evaluated_depsgraph_get()
-    unit = bpy.context.scene.unit_settings.scale_length or 1.0
+    unit = unit_of(bpy.context.scene)
     for armature in stack.armatures(ob, place):
         world = armature.evaluated_get(depsgraph).matrix_world
         deforming = [bone for bone in armature.data.bones if bone.use_deform and bone.name in ob.vertex_groups]

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from . import animation, compat
 from .errors import SceneError
+from .objects import unit_of
 from .subject import check_finite, evaluated_mesh, placement, shown
 
 Floats = npt.NDArray[np.float64]
@@ -127,7 +128,7 @@ class _Collider:
         scene = bpy.context.scene
         check_finite(ob, positions, f"frame {scene.frame_current}")
         physics = ob.collision if ob.collision is not None and ob.collision.use else None
-        unit = scene.unit_settings.scale_length or 1.0
+        unit = unit_of(scene)
         self.obstacle = Obstacle(
             name=ob.name,
             triangles=flat.reshape(-1, 3),

@@ -7,6 +7,8 @@ from typing import Any
 import bpy
 import numpy as np
 
+from .objects import unit_of
+
 _NUMBERS = (
     "flow", "size", "rest_length", "harmonic_damping", "linear_drag", "quadratic_drag", "falloff_power",
     "use_min_distance", "distance_min", "use_max_distance", "distance_max", "radial_falloff", "use_radial_min",
@@ -40,7 +42,7 @@ def read(ob: Any) -> dict[str, Any]:
         "shape": field.shape,
         "falloff_type": field.falloff_type,
         "z_direction": field.z_direction,
-        "unit": scene.unit_settings.scale_length or 1.0,
+        "unit": unit_of(scene),
         "place": tuple(matrix.translation),
         "axis": tuple(matrix.col[2].to_3d().normalized()),
         "strength": strength,

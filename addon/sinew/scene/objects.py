@@ -10,6 +10,11 @@ import bpy
 from .errors import SceneError
 
 
+def unit_of(scene: Any) -> float:
+    """Metres in a unit of the scene."""
+    return float(scene.unit_settings.scale_length) or 1.0
+
+
 def named(name: str) -> Any | None:
     """The object of that name in the open scene, or None; a local one before a linked one of the same name."""
     found = [ob for ob in bpy.context.scene.objects if ob.name == name]

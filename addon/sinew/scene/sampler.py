@@ -16,6 +16,7 @@ import numpy.typing as npt
 from . import animation, compat, exact, groups, stack
 from .bones import Bone, deform_bones
 from .errors import SceneError
+from .objects import unit_of
 from .steps import Steps, finished
 from .subject import Subject, evaluated_mesh
 
@@ -359,7 +360,7 @@ def _matrix(ob: Any) -> Floats:
     """To world metres, where the object is now."""
     evaluated = ob.evaluated_get(bpy.context.evaluated_depsgraph_get())
     matrix = np.array(evaluated.matrix_world, dtype=np.float64)
-    matrix[:3] *= bpy.context.scene.unit_settings.scale_length or 1.0
+    matrix[:3] *= unit_of(bpy.context.scene)
     return matrix
 
 

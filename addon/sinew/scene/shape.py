@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import compat, stack
+from .objects import unit_of
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]
@@ -57,7 +58,7 @@ def undeformed(ob: Any) -> Shape:
     mesh.polygons.foreach_get("loop_start", starts)
     mesh.polygons.foreach_get("loop_total", totals)
     matrix = np.array(ob.matrix_world, dtype=np.float64)
-    matrix[:3] *= bpy.context.scene.unit_settings.scale_length or 1.0
+    matrix[:3] *= unit_of(bpy.context.scene)
     return Shape(compat.mesh_positions(mesh), corners, starts, totals, mirrors, matrix)
 
 

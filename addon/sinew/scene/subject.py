@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from . import animation, compat, stack
 from .errors import SceneError
+from .objects import unit_of
 
 Floats = npt.NDArray[np.float64]
 
@@ -91,7 +92,7 @@ def placement(ob: Any, when: str) -> Floats:
     matrix = np.array(evaluated.matrix_world, dtype=np.float64)
     if not np.isfinite(matrix).all():
         raise SceneError(f'The transform of "{ob.name}" is not finite at {when}: check its keys and constraints.')
-    matrix[:3] *= bpy.context.scene.unit_settings.scale_length or 1.0
+    matrix[:3] *= unit_of(bpy.context.scene)
     return matrix
 
 

@@ -6,6 +6,7 @@ from .check import check_object, setups
 from .collisions import meets
 from .copies import adopt_copies, copy_settings
 from .enrich.reading import READING as _ENRICH
+from .face.reading import READING as _FACE
 from .marks import changed, frame_range, is_of_result, marks_of, marks_of_result
 from .passengers import carried_by, carried_now, find_passengers, new_setup
 from .play import (
@@ -20,7 +21,7 @@ from .play import (
     playing_modifiers,
     repeat_of,
 )
-from .reading import Reading, reading_of, register
+from .reading import Reading, method_that_suits, reading_of, register
 from .remake import ObjectRemake, is_remake_enough, why_not_remake
 from .sampling import Sampling, method_for
 from .target import Target, bake_root
@@ -30,6 +31,7 @@ from .worlds import may_share
 
 register("enrich", _ENRICH)
 register("tracks", _TRACKS)
+register("face", _FACE)
 
 __all__ = [
     "ObjectRemake",
@@ -64,6 +66,7 @@ __all__ = [
     "may_share",
     "meets",
     "method_for",
+    "method_that_suits",
     "new_setup",
     "objects_of",
     "played",

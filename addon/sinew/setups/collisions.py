@@ -15,6 +15,7 @@ from ..core.bake.contact import KEYED, Collided
 from ..scene import attributes, colliders, passengers, setup
 from ..scene.fingerprint import Painting
 from ..scene.groups import refuse_group
+from ..scene.objects import unit_of
 from ..scene.sampler import COLLIDE, Sampler
 from ..scene.steps import Steps
 from .passengers import carried_now
@@ -106,7 +107,7 @@ def read_in_steps(sampler: Sampler, settings: Any) -> Steps[tuple[Collided | Non
     sampler.body.warnings += looked.warnings
     yield
     is_keyed = COLLIDE in sampler.ob
-    unit = setup.current_scene().unit_settings.scale_length or 1.0
+    unit = unit_of(setup.current_scene())
     ignored = {name.removeprefix("ignored "): one for name, one in weights.items() if name.startswith("ignored ")}
     read = Collided(
         friction=weights.get("friction"),

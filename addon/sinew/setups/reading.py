@@ -69,6 +69,7 @@ class Reading:
     makes: Callable[[Any, Any], bool] = lambda ob, settings: False
     make_again: Callable[[Any, Any], None] = lambda ob, painted: None
     unmake: Callable[[Any, str], None] = lambda ob, made: None
+    suits: Callable[[Any], bool] = lambda ob: False  # whether an object is plainly for this method; asked at once
     groups: tuple[str, ...] = ()  # vertex groups that count without a setting that names them
 
 
@@ -77,6 +78,11 @@ _readings: dict[str, Reading] = {}
 
 def register(method: str, reading: Reading) -> None:
     _readings[method] = reading
+
+
+def method_that_suits(ob: Any) -> str:
+    """The method that an object is plainly for; "": that which is taken where nobody says."""
+    return next((name for name, reading in _readings.items() if reading.suits(ob)), "")
 
 
 def reading_of(method: str) -> Reading:

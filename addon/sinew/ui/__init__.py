@@ -9,10 +9,12 @@ from . import background, job_operator, manual, preferences
 from .edit import operators as edit_operators
 from .edit import overlay as edit_overlay
 from .edit import panel as edit_panel
+from .edit import pull as edit_pull
 from .edit import rows as edit_rows
 from .edit import tool as edit_tool
 from .enrich import after, animate, cage, follow_group, overlay, spread, trial, view
 from .enrich import panel as flesh
+from .face import panel as face
 from .setup import (
     bake,
     cache,
@@ -35,8 +37,8 @@ from .tracks import panel as cloth
 # In this order, and unregistered in the opposite one.
 _PARTS = (
     *(preferences, manual, view, contacts, edit_rows, properties, parts, operators, follow_group, animate, live),
-    *(after, bake, cage, trial, spread, overlay, presets, panel, flesh, cloth, collisions, passengers, cache),
-    *(sidebar, menu, timeline, edit_operators, edit_panel, edit_overlay, edit_tool),
+    *(after, bake, cage, trial, spread, overlay, presets, panel, flesh, face, cloth, collisions, passengers, cache),
+    *(sidebar, menu, timeline, edit_pull, edit_operators, edit_panel, edit_overlay, edit_tool),
     *(saving, job_operator, background),
 )
 _is_registered = False

@@ -24,6 +24,23 @@ def asking(*questions: Callable[[Any, Any], bool]) -> Any:
     return classmethod(lambda cls, context: all(question(cls, context) for question in questions))
 
 
+def needs(condition: Callable[[Any], Any], otherwise: str) -> Callable[[Any, Any], bool]:
+    """A question about the context; the sentence is the message of a no."""
+    return unless(lambda context: "" if condition(context) else otherwise)
+
+
+def unless(reason: Callable[[Any], str]) -> Callable[[Any, Any], bool]:
+    """A question that is answered by the reason why not, or nothing."""
+
+    def asked(cls: Any, context: Any) -> bool:
+        told = reason(context)
+        if told:
+            cls.poll_message_set(told)
+        return not told
+
+    return asked
+
+
 def telling(execute: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     """An `execute` whose errors are reported."""
 

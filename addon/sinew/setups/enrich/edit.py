@@ -8,7 +8,7 @@ from typing import Any
 
 from ...core.base.errors import BadInput
 from ...core.edit.handles import Edits, Handle
-from ...core.methods.enrich.settings import Settings
+from ...core.flesh.settings import Settings
 from ...scene import setup
 from ...scene.objects import find_object
 from ..sampling import method_for

@@ -7,15 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ...core.methods.enrich.painted import FleshPaint
+from ...core.flesh.painted import FleshPaint
 from ...scene import attributes, fingerprint
 from ...scene.fingerprint import Painting
 from ...scene.groups import refuse_group, remove_group, write_group
 from ...scene.sampler import Rest, Sampler
 from ...scene.steps import Steps
 from .. import collisions
-from ..reading import Read, Reading
-from .body import (
+from ..flesh.body import (
     FOLLOW_GROUP,
     after_group,
     follow_group,
@@ -26,7 +25,8 @@ from .body import (
     region_group,
     unpainted,
 )
-from .outer import OuterReader
+from ..flesh.outer import OuterReader
+from ..reading import Read, Reading
 
 
 def _check(ob: Any, settings: Any) -> None:

@@ -9,17 +9,17 @@ import numpy as np
 
 from ...core.base.errors import BadInput
 from ...core.cage.welds import Labels
+from ...core.flesh import trial
+from ...core.flesh.settings import Settings
 from ...core.geometry.poses import candidates, most_different
-from ...core.methods.enrich import trial
-from ...core.methods.enrich.settings import Settings
 from ...core.paint.parts import Parts
 from ...scene import setup
 from ...scene.objects import find_object
 from ...scene.steps import Steps, finished
+from ..flesh.body import Body, follow_group, parts_in_steps, spread_from_inside, unpainted
 from ..reading import sampler_of
 from ..sampling import method_for
 from ..target import sentences
-from .body import Body, follow_group, parts_in_steps, spread_from_inside, unpainted
 
 
 @dataclasses.dataclass(frozen=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import traceback
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,7 +17,9 @@ from gpu_extras import batch as gpu_batch
 
 from ...core.base.errors import Error
 from ...scene import compat
+from ...scene.objects import unit_of
 from .. import handlers
+from ..drawing import Drawings
 from ..setup import live, operators
 from . import stored, tool
 
@@ -55,7 +56,6 @@ drawn = _Drawn()
 ghosts: set[str] = set()  # names of objects whose input is shown beside them
 last: dict[str, Any] = {}  # what was drawn last, for tests
 ticks: list[float] = []  # the same in the timeline
-_handles: list[tuple[Any, Any, str]] = []
 
 
 def redraw() -> None:
@@ -74,10 +74,6 @@ def missed_text(edited: Any) -> str:
     return f"A handle misses its place by {100 * worst / edited.size:.2g} % of size: {why}"
 
 
-def _unit(scene: Any) -> float:
-    return float(scene.unit_settings.scale_length) or 1.0
-
-
 def _key(item: Any) -> Any:
     now = live.session.live
     return (now.setup_id, now.bake, now.shown[1:] if now.shown else ()) if now is not None else None
@@ -87,7 +83,7 @@ def places_of(item: Any, edited: Any) -> list[tuple[int, Any]]:
     """Where each handle is at its frame, in the scene's units."""
     key = (_key(item), stored.edits_of(item).to_text())
     if drawn.handles.get("key") != key:
-        unit = _unit(item.id_data)
+        unit = unit_of(item.id_data)
         found = [
             (number, edited.place(handle.frame, handle.vertices) / unit)
             for number, handle in enumerate(stored.edits_of(item).handles)
@@ -125,7 +121,7 @@ def _fill_way() -> float | None:
         return None
     if edited.goes_on:
         return 4 * _TICK
-    handle, unit = stored.edits_of(item).handles[item.handles_index], _unit(item.id_data)
+    handle, unit = stored.edits_of(item).handles[item.handles_index], unit_of(item.id_data)
     with contextlib.suppress(Error):
         for frame in [frame for frame in way.frames if frame not in way.after][:_AT_ONCE]:
             if frame not in way.before:
@@ -153,20 +149,6 @@ def _shown_item(context: Any) -> tuple[Any, Any] | None:
             tool.resume_soon()
         return None
     return item, edited
-
-
-def _guarded(draw: Any) -> Any:
-    def safely() -> None:
-        try:
-            draw(bpy.context)
-        except Exception:  # noqa: BLE001 (an error here would come back at every redraw, for ever)
-            unregister()
-            traceback.print_exc()
-        finally:
-            _gpu.state.blend_set("NONE")
-            _gpu.state.depth_test_set("NONE")
-
-    return safely
 
 
 def _draw_world(context: Any) -> None:
@@ -211,7 +193,7 @@ def _draw_ghost(context: Any, item: Any, edited: Any) -> None:
     key = (_key(item), live.index_now(context.scene))
     shader = _gpu.shader.from_builtin("UNIFORM_COLOR")
     if drawn.ghost_key != key:
-        points = edited.unedited(live.index_now(context.scene)) / _unit(context.scene)
+        points = edited.unedited(live.index_now(context.scene)) / unit_of(context.scene)
         triangles = now.results.shot.triangles
         drawn.ghost = _batch_for_shader(shader, "TRIS", {"pos": points.astype(np.float32)}, indices=triangles)
         drawn.ghost_key = key
@@ -313,19 +295,17 @@ def register() -> None:
     if bpy.app.background:
         return
     space, sheet = bpy.types.SpaceView3D, bpy.types.SpaceDopeSheetEditor
-    for owner, draw, when in (
-        (space, _draw_world, "POST_VIEW"),
-        (space, _draw_pixels, "POST_PIXEL"),
-        (sheet, _draw_timeline, "POST_PIXEL"),
-    ):
-        _handles.append((owner, owner.draw_handler_add(_guarded(draw), (), "WINDOW", when), "WINDOW"))
+    _drawings.add(space, _draw_world, "POST_VIEW")
+    _drawings.add(space, _draw_pixels, "POST_PIXEL")
+    _drawings.add(sheet, _draw_timeline, "POST_PIXEL")
 
 
 def unregister() -> None:
     handlers.remove(_HANDLERS)
-    while _handles:
-        owner, handle, region = _handles.pop()
-        owner.draw_handler_remove(handle, region)
+    _drawings.remove()
     if bpy.app.timers.is_registered(_fill_way):
         bpy.app.timers.unregister(_fill_way)
     forget()
+
+
+_drawings = Drawings(unregister)

@@ -57,6 +57,13 @@ class SINEW_PT_edit(OfSetup, bpy.types.Panel):
         inner.prop(item, "edit_begin", text="")
         inner.prop(item, "edit_end", text="")
         draw_group(layout, item, "edit_group", context.object, "Region")
+        layout.prop(item, "edit_contacts")
+        if item.edit_contacts != "off":
+            floor = layout.row(align=True, heading="Floor")
+            floor.prop(item, "edit_use_floor", text="")
+            inner = floor.row(align=True)
+            inner.active = item.edit_use_floor
+            inner.prop(item, "edit_floor", text="")
         layout.prop(item, "edit_free")
         if item.edit_free:
             layout.prop(item, "edit_hold")

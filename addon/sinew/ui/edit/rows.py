@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 
 from ...core.base.errors import Error
-from ...core.edit.handles import AXES, Handle
+from ...core.edit.handles import AXES, CONTACTS, Handle
 from ...scene import setup
 from .. import job_operator
 from ..setup import properties
@@ -146,6 +146,21 @@ def _range_of(item: Any) -> tuple[float, float]:
     return stored.edits_of(item).range or (float(scene.frame_start), float(scene.frame_end))
 
 
+_KINDS = {"": "Off", "above": "Stay Out", "slide": "Slide", "pin": "Pin"}
+
+
+def _set_contacts(item: Any, value: int) -> None:
+    """The first time with the ground of the setup, or the floor of the scene."""
+    before, kind = stored.edits_of(item), list(CONTACTS)[value]
+    floor = before.floor
+    if floor is None and not before.contacts:
+        known = properties.settings_of(item)
+        on_ground = getattr(known, "collide", False) and getattr(known, "ground", False)
+        unit = item.id_data.unit_settings.scale_length or 1.0
+        floor = known.ground_height * unit if on_ground else 0.0
+    stored.change(item, contacts=kind, floor=floor)
+
+
 def _properties() -> dict[str, Any]:
     """What a setup has for Edit Motion."""
     number = _props.FloatProperty
@@ -169,6 +184,22 @@ def _properties() -> dict[str, Any]:
         "edit_free": _edit_property(
             "free", _props.BoolProperty, "Free All",
             "Parts that follow the animation exactly may be pulled too",
+        ),
+        "edit_contacts": _props.EnumProperty(
+            name="Keep Contacts", description="What pulls may do to contacts with the floor and with what the bake "
+            "collides with", options=set(),
+            items=[(kind or "off", _KINDS[kind], text) for kind, text in CONTACTS.items()],
+            get=lambda item: list(CONTACTS).index(stored.edits_of(item).contacts), set=_set_contacts,
+        ),
+        "edit_use_floor": _props.BoolProperty(
+            name="Floor", description="There is a level floor", options=set(),
+            get=lambda item: stored.edits_of(item).floor is not None,
+            set=lambda item, value: stored.change(item, floor=0.0 if value else None),
+        ),
+        "edit_floor": number(
+            name="Height", description="Where the floor is, metres", options=set(), precision=3,
+            get=lambda item: stored.edits_of(item).floor or 0.0,
+            set=lambda item, value: stored.change(item, floor=value),
         ),
         "edit_use_range": _props.BoolProperty(
             name="Range", description="Outside these frames nothing changes", options=set(),

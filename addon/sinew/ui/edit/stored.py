@@ -9,13 +9,24 @@ from ...core.base.errors import BadInput, Error
 from ...core.edit.handles import Edits
 from ...scene import setup
 from .. import job_operator
-from ..setup import live, properties, state
+from ..setup import live, operators, properties, state
 
 SETTING = "edits"
 
 
 def can_be_edited(item: Any) -> bool:
     return SETTING in properties.settings_of(item).all()
+
+
+def is_editable(cls: Any, context: Any) -> bool:
+    """Whether an operator that edits can be called: as `poll` asks."""
+    if not operators.has_idle_setup(cls, context):
+        return False
+    item = operators.active_item(context)
+    if item is None or not can_be_edited(item):
+        cls.poll_message_set("The motion of this setup cannot be edited yet")
+        return False
+    return True
 
 
 def edits_of(item: Any) -> Edits:

@@ -7,8 +7,8 @@ from typing import Any
 
 import bpy
 
-from ...setups.enrich.body import make_after_group
-from ..classes import asking, registering, telling
+from ...setups.flesh.body import make_after_group
+from ..classes import asking, registering, telling, unless
 from ..job_operator import JobOperator
 from ..setup import operators, properties, state
 from ..setup.remake import RemakeWork
@@ -24,14 +24,9 @@ class SINEW_OT_apply_after(JobOperator, bpy.types.Operator):
     )
     bl_options = {"REGISTER", "UNDO"}
 
-    @classmethod
-    def poll(cls, context: Any) -> bool:
-        if not operators.has_idle_setup(cls, context):
-            return False
-        reason = state.why_not_remake(context.object, context.scene)
-        if reason:
-            cls.poll_message_set(reason)
-        return not reason
+    poll = asking(
+        operators.has_idle_setup, unless(lambda context: state.why_not_remake(context.object, context.scene))
+    )
 
     def prepare(self, context: Any) -> Work:
         return RemakeWork(context.object.name, state.target())
@@ -53,21 +48,13 @@ class SINEW_OT_make_after_group(bpy.types.Operator):
         return {"FINISHED"}
 
 
-class SINEW_OT_paint_after_group(bpy.types.Operator):
+class SINEW_OT_paint_after_group(operators.Painting, bpy.types.Operator):
     bl_idname = "sinew.paint_after_group"
-    bl_label = "Paint"
     bl_description = "Paint where the bake is drawn back: red takes the animation, blue keeps the bake"
-    bl_options = {"REGISTER", "UNDO"}
 
-    @classmethod
-    def poll(cls, context: Any) -> bool:
-        item = operators.active_item(context) if context.object is not None else None
-        return item is not None and operators.can_paint(cls, context.object, item.follow_after_group)
-
-    def execute(self, context: Any) -> Any:
-        item: Any = operators.active_item(context)
-        operators.paint(context.object, item.follow_after_group)
-        return {"FINISHED"}
+    @staticmethod
+    def group(item: Any) -> str:
+        return str(item.follow_after_group)
 
 
 CLASSES = (SINEW_OT_apply_after, SINEW_OT_make_after_group, SINEW_OT_paint_after_group)

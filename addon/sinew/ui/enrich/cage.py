@@ -11,15 +11,16 @@ import bpy
 from ...core.base.settings import BODY
 from ...core.cage.view import CageView, make_view
 from ...core.cage.welds import look_at_rest
-from ...core.methods.enrich.report import UNSEPARATED
+from ...core.flesh.report import UNSEPARATED
 from ...scene import fingerprint, setup
-from ...setups.enrich.body import Body
+from ...setups.flesh.body import Body
 from .. import handlers
-from ..classes import asking, registering
+from ..classes import asking, needs, registering
 from ..setup import operators, properties, state
+from ..setup.look import LookOperator
 from ..work import Work
 from . import cage_object, view
-from .look import LookOperator, LookWork
+from .look import LookWork
 
 CAGE = "CAGE"  # a state beside those of state.py: there is a cage and no bake
 _KEPT = 1.0  # seconds for which a mesh is not looked at again
@@ -163,14 +164,9 @@ class SINEW_OT_make_cage_object(bpy.types.Operator):
     )
     bl_options = {"REGISTER", "UNDO"}
 
-    @classmethod
-    def poll(cls, context: Any) -> bool:
-        if not operators.can_look(cls, context):
-            return False
-        if find(operators.active_item(context)) is None:
-            cls.poll_message_set("Build the cage first")
-            return False
-        return True
+    poll = asking(
+        operators.can_look, needs(lambda context: find(operators.active_item(context)), "Build the cage first")
+    )
 
     def execute(self, context: Any) -> Any:
         item = operators.active_item(context)

@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 
 from ...core.cage.view import CageView, all_edges
-from ...setups.enrich.body import FOLLOW_GROUP
+from ...setups.flesh.body import FOLLOW_GROUP
 
 
 def make(ob: Any, view: CageView) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 import bpy
 
 from ...scene import setup
-from ...setups.enrich.body import Body, follow_group, write_automatic
+from ...setups.flesh.body import Body, follow_group, write_automatic
 from ..classes import asking, registering
 from ..job_operator import JobOperator
 from ..setup import operators, properties
@@ -51,26 +51,13 @@ class SINEW_OT_make_follow_group(JobOperator, bpy.types.Operator):
         return GroupWork(operators.active_item(context), follow_group="", spread=False)
 
 
-class SINEW_OT_paint_follow_group(bpy.types.Operator):
+class SINEW_OT_paint_follow_group(operators.Painting, bpy.types.Operator):
     bl_idname = "sinew.paint_follow_group"
-    bl_label = "Paint"
     bl_description = "Paint the follow group: red follows the animation exactly, blue is free"
-    bl_options = {"REGISTER", "UNDO"}
 
-    @classmethod
-    def poll(cls, context: Any) -> bool:
-        if not operators.has_setup(cls, context):
-            return False
-        item = operators.active_item(context)
-        ob = context.object
-        return item is not None and operators.can_paint(
-            cls, ob, follow_group(ob, properties.settings_of(item))
-        )
-
-    def execute(self, context: Any) -> Any:
-        item, ob = operators.active_item(context), context.object
-        painted = operators.paint(ob, follow_group(ob, properties.settings_of(item)))
-        return {"FINISHED"} if painted else {"CANCELLED"}
+    @staticmethod
+    def group(item: Any) -> str:
+        return follow_group(item.object, properties.settings_of(item))
 
 
 register, unregister = registering((SINEW_OT_make_follow_group, SINEW_OT_paint_follow_group))

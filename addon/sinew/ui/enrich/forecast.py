@@ -6,7 +6,7 @@ from typing import Any
 
 from ... import setups
 from ...core.bake.report import duration_text, frames_text
-from ...core.methods.enrich import estimate
+from ...core.flesh import estimate
 from ...scene import shape
 from ..background import results
 from ..setup import properties, state

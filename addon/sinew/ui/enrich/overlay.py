@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import traceback
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,9 +15,11 @@ from mathutils import Matrix
 from ...core.bake.look import last_change, slot_of
 from ...core.base.errors import Error
 from ...core.cage.view import CageView, all_edges, weight_colors
-from ...core.methods.enrich.stored_cage import load_view, read_shape
+from ...core.flesh.stored_cage import load_view, read_shape
+from ...scene.objects import unit_of
 from .. import handlers
 from ..background import results
+from ..drawing import Drawings
 from ..setup import properties, state
 from . import cage, trial, view, weights
 
@@ -48,7 +49,6 @@ class _Batch:
 
 _wires: dict[str, Wire] = {}  # by the id of the setup
 _batches: dict[tuple[str, str], _Batch] = {}  # by what it shows, and that id
-_handle: Any = None
 
 
 def wire_of(item: Any, frame: float) -> Wire | None:
@@ -64,7 +64,7 @@ def wire_of(item: Any, frame: float) -> Wire | None:
     name = wanted.shape.lower()
     index = slot_of(manifest, frame)
     changed = 0 if manifest.complete else last_change(root, manifest.id)
-    unit = _unit(item)
+    unit = unit_of(item.id_data)
     key = (manifest.id, name, index, changed, wanted.inside, unit)
     known = _wires.get(properties.key_of(item))
     if known is None or known.key != key:
@@ -81,7 +81,7 @@ def _tried_wire(item: Any, wanted: view.View, frame: float) -> Wire | None:
     built, fit = cage.find(item), trial.fit_at(item, frame) if wanted.shape == view.FITTED else None
     if built is None or fit is None:
         return None
-    unit = _unit(item)
+    unit = unit_of(item.id_data)
     key = (id(fit), wanted.inside, unit)
     known = _wires.get(properties.key_of(item))
     if known is None or known.key != key:
@@ -97,7 +97,7 @@ def _rest_wire(item: Any, wanted: view.View) -> Wire | None:
     shown = built.view if built is not None else _cage_of_bake(item)
     if shown is None:
         return None
-    unit = _unit(item)
+    unit = unit_of(item.id_data)
     world = np.array(item.object.matrix_world, dtype=np.float64)
     key = (id(shown), world.tobytes(), wanted.inside, unit)
     known = _wires.get(properties.key_of(item))
@@ -128,25 +128,13 @@ def _edges(shown: CageView, inside: bool) -> npt.NDArray[np.int32]:
     return all_edges(shown.tets) if inside else shown.outside
 
 
-def _unit(item: Any) -> float:
-    return float(item.id_data.unit_settings.scale_length) or 1.0
-
-
-def draw() -> None:
+def draw(context: Any) -> None:
     """Called by Blender for every 3D viewport."""
-    context = bpy.context
     if not view.is_anything_shown() or not context.space_data.overlay.show_overlays:
         return
-    try:
-        for item in context.scene.sinew.setups:
-            if item.object is not None and item.object.visible_in_viewport_get(context.space_data):
-                _draw_item(context, item)
-    except Exception:  # noqa: BLE001 (an error here would come back at every redraw, for ever)
-        view.hide_all()
-        traceback.print_exc()
-    finally:
-        _gpu.state.blend_set("NONE")
-        _gpu.state.depth_test_set("NONE")
+    for item in context.scene.sinew.setups:
+        if item.object is not None and item.object.visible_in_viewport_get(context.space_data):
+            _draw_item(context, item)
 
 
 def _draw_item(context: Any, item: Any) -> None:
@@ -226,19 +214,16 @@ def _before_load(*_: object) -> None:
 
 
 _HANDLERS = {"load_pre": _before_load}
+_drawings = Drawings(view.hide_all)
 
 
 def register() -> None:
-    global _handle
-    _handle = bpy.types.SpaceView3D.draw_handler_add(draw, (), "WINDOW", "POST_VIEW")
+    _drawings.add(bpy.types.SpaceView3D, draw, "POST_VIEW")
     handlers.add(_HANDLERS)
 
 
 def unregister() -> None:
-    global _handle
-    if _handle is not None:
-        bpy.types.SpaceView3D.draw_handler_remove(_handle, "WINDOW")
-        _handle = None
+    _drawings.remove()
     handlers.remove(_HANDLERS)
     weights.unregister()
     forget()

@@ -9,7 +9,7 @@ import bpy
 
 from ...core.paint.regions import GROUPS
 from ...scene.sampler import AMOUNT, FOLLOW
-from ...setups.enrich.body import follow_group
+from ...setups.flesh.body import follow_group
 from ..classes import registering
 from ..setup import methods, properties, state
 from ..setup.operators import active_item

@@ -6,8 +6,8 @@ from typing import Any
 
 import bpy
 
-from ...setups.enrich.body import Body, follow_group, write_spread
-from ..classes import registering
+from ...setups.flesh.body import Body, follow_group, write_spread
+from ..classes import asking, needs, registering
 from ..job_operator import JobOperator
 from ..setup import operators, properties
 from ..work import Work
@@ -33,6 +33,11 @@ class SpreadWork(LookWork):
         return f'The vertex group "{written}" shows what a bake will follow'
 
 
+def _follow_group(context: Any) -> str:
+    item = operators.active_item(context)
+    return follow_group(context.object, properties.settings_of(item)) if item is not None else ""
+
+
 class SINEW_OT_preview_spread(JobOperator, bpy.types.Operator):
     bl_idname = "sinew.preview_spread"
     bl_label = "Show Spread"
@@ -42,15 +47,10 @@ class SINEW_OT_preview_spread(JobOperator, bpy.types.Operator):
     )
     bl_options = {"REGISTER", "UNDO"}
 
-    @classmethod
-    def poll(cls, context: Any) -> bool:
-        if not operators.can_look(cls, context):
-            return False
-        item = operators.active_item(context)
-        if item is None or not follow_group(context.object, properties.settings_of(item)):
-            cls.poll_message_set("There is no follow group yet: make one, or paint a few vertices into a new one")
-            return False
-        return True
+    poll = asking(
+        operators.can_look,
+        needs(_follow_group, "There is no follow group yet: make one, or paint a few vertices into a new one"),
+    )
 
     def prepare(self, context: Any) -> Work:
         properties.refresh()

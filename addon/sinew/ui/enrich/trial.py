@@ -6,17 +6,17 @@ from typing import Any
 
 import bpy
 
+from ...core.flesh import trial
+from ...core.flesh.trial import FrameFit, Trial
 from ...core.geometry.poses import CANDIDATES
-from ...core.methods.enrich import trial
-from ...core.methods.enrich.trial import FrameFit, Trial
 from ...scene.steps import Steps
 from ...setups.enrich.trial import trial_in_steps
 from .. import handlers
 from ..classes import asking
 from ..setup import operators, properties
+from ..setup.look import LookOperator
 from ..work import Work
 from . import cage, view
-from .look import LookOperator
 
 _tried: dict[str, tuple[cage.Built, Trial]] = {}  # by the id of the setup
 

@@ -16,7 +16,7 @@ from mathutils import Matrix
 
 from ...core.cage.view import spread_values, weight_colors
 from ...scene import compat, fingerprint
-from ...setups.enrich.body import follow_group, look_at, unpainted
+from ...setups.flesh.body import follow_group, look_at, unpainted
 from .. import job_operator
 from ..background import results
 from ..setup import properties

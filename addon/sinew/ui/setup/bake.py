@@ -16,7 +16,7 @@ from ...core.bake.shot import Sample
 from ...scene import file, setup, stack
 from ...scene.objects import why_not
 from .. import job_operator
-from ..classes import asking, registering
+from ..classes import asking, needs, registering, unless
 from ..job_operator import JobOperator
 from ..work import Work
 from . import live, operators, properties, saving, state
@@ -150,13 +150,12 @@ def brought_home(where: setups.Target) -> bool:
     return True
 
 
-def _can_bake(cls: Any, context: Any) -> bool:
-    if not operators.can_look(cls, context):
-        return False
-    reason = why_not(context.object)
-    if reason:
-        cls.poll_message_set(reason)
-    return not reason
+def _is_baked(context: Any) -> bool:
+    entry = setup.find_of(context.object, context.scene)
+    return stack.own_modifier(context.object) is not None or bool(entry and entry.bake)
+
+
+_can_bake = (operators.can_look, unless(lambda context: why_not(context.object)))
 
 
 class SINEW_OT_bake(JobOperator, bpy.types.Operator):
@@ -165,7 +164,7 @@ class SINEW_OT_bake(JobOperator, bpy.types.Operator):
     bl_description = "Simulate the frame range and play the result. An interrupted bake is continued"
     bl_options = {"REGISTER", "UNDO"}
 
-    poll = asking(_can_bake)
+    poll = asking(*_can_bake)
 
     @classmethod
     def description(cls, context: Any, values: Any) -> str:
@@ -193,7 +192,7 @@ class SINEW_OT_preview(JobOperator, bpy.types.Operator):
     )
     bl_options = {"REGISTER", "UNDO"}
 
-    poll = asking(_can_bake)
+    poll = asking(*_can_bake)
 
     def prepare(self, context: Any) -> Work:
         live.end()
@@ -205,12 +204,7 @@ class SINEW_OT_cancel(bpy.types.Operator):
     bl_label = "Cancel"
     bl_description = "Stop the bake. Finished frames stay and play, and Bake continues from there"
 
-    @classmethod
-    def poll(cls, context: Any) -> bool:
-        if job_operator.is_running():
-            return True
-        cls.poll_message_set("No bake is running")
-        return False
+    poll = asking(needs(lambda context: job_operator.is_running(), "No bake is running"))
 
     def execute(self, context: Any) -> Any:
         job_operator.request_stop()
@@ -226,15 +220,7 @@ class SINEW_OT_delete_bake(bpy.types.Operator):
     )
     bl_options = {"REGISTER", "UNDO"}
 
-    @classmethod
-    def poll(cls, context: Any) -> bool:
-        if not operators.has_idle_setup(cls, context):
-            return False
-        entry = setup.find_of(context.object, context.scene)
-        if stack.own_modifier(context.object) is None and not (entry and entry.bake):
-            cls.poll_message_set("There is no bake")
-            return False
-        return True
+    poll = asking(operators.has_idle_setup, needs(_is_baked, "There is no bake"))
 
     def execute(self, context: Any) -> Any:
         entry = setup.find_of(context.object, context.scene)

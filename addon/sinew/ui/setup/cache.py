@@ -11,7 +11,7 @@ import bpy
 from ... import setups
 from ...core.bake import folders
 from ..background import redraw, results
-from ..classes import registering
+from ..classes import asking, needs, registering
 from . import operators, saving, state
 from .parts import OfSetup, draw_text
 
@@ -71,12 +71,7 @@ class SINEW_OT_open_folder(bpy.types.Operator):
     bl_label = "Open"
     bl_description = "Show the folder of the bakes in the system's file browser"
 
-    @classmethod
-    def poll(cls: Any, context: Any) -> bool:
-        if state.target().root.is_dir():
-            return True
-        cls.poll_message_set("There are no bakes yet")
-        return False
+    poll = asking(needs(lambda context: state.target().root.is_dir(), "There are no bakes yet"))
 
     def execute(self, context: Any) -> Any:
         return bpy.ops.wm.path_open(filepath=str(state.target().root))
@@ -90,14 +85,7 @@ class SINEW_OT_clean_up(bpy.types.Operator):
         "file may play stay"
     )
 
-    @classmethod
-    def poll(cls: Any, context: Any) -> bool:
-        if not operators.is_idle(cls, context):
-            return False
-        if bpy.data.filepath:
-            return True
-        cls.poll_message_set("Save the file first")
-        return False
+    poll = asking(operators.is_idle, needs(lambda context: bpy.data.filepath, "Save the file first"))
 
     def invoke(self: Any, context: Any, event: Any) -> Any:
         return context.window_manager.invoke_confirm(self, event)

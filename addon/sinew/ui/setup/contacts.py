@@ -3,7 +3,6 @@ where a body is let through. Nothing of it is in a render."""
 
 from __future__ import annotations
 
-import traceback
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,8 +14,10 @@ from gpu_extras import batch as gpu_batch
 
 from ...core.bake.look import last_change, read_points, slot_of
 from ...core.base.errors import Error
+from ...scene.objects import unit_of
 from .. import handlers
 from ..background import redraw
+from ..drawing import Drawings
 from . import properties, state
 
 _gpu: Any = gpu  # the stubs know less than Blender
@@ -49,7 +50,6 @@ class Drawn:
 
 _shown: set[str] = set()  # ids of setups
 _drawn: dict[str, Drawn] = {}  # by the id of a setup
-_handle: Any = None
 
 
 def force_colors(forces: Any) -> npt.NDArray[np.float32]:
@@ -70,7 +70,7 @@ def drawn_of(item: Any, frame: float) -> Drawn | None:
     if found is None:
         return None
     root, manifest = found
-    unit = float(item.id_data.unit_settings.scale_length) or 1.0
+    unit = unit_of(item.id_data)
     index = slot_of(manifest, frame)
     key = (manifest.id, index, 0 if manifest.complete else last_change(root, manifest.id), unit)
     known = _drawn.get(properties.key_of(item))
@@ -118,9 +118,8 @@ def told(item: Any, scene: Any) -> list[str]:
     return [*lines, f"{drawn.exempt} points let through (pink)"] if drawn.exempt else lines
 
 
-def draw() -> None:
+def draw(context: Any) -> None:
     """Called by Blender for every 3D viewport."""
-    context = bpy.context
     if not _shown or not context.space_data.overlay.show_overlays:
         return
     scene = context.scene
@@ -131,13 +130,6 @@ def draw() -> None:
                 _draw(drawn_of(item, scene.frame_current + scene.frame_subframe))
     except Error:  # a bake folder that is lost or damaged: the panel says it
         pass
-    except Exception:  # noqa: BLE001 (an error here would come back at every redraw, for ever)
-        _shown.clear()
-        traceback.print_exc()
-    finally:
-        _gpu.state.blend_set("NONE")
-        _gpu.state.depth_test_set("NONE")
-        _gpu.state.point_size_set(1.0)
 
 
 def _draw(drawn: Drawn | None) -> None:
@@ -189,21 +181,18 @@ def forget(*_: object) -> None:
 
 
 _HANDLERS = {"load_pre": forget}
+_drawings = Drawings(_shown.clear)
 
 
 def register() -> None:
     """Before the properties of a setup are made."""
-    global _handle
     properties.further.append(_make_properties)
-    _handle = bpy.types.SpaceView3D.draw_handler_add(draw, (), "WINDOW", "POST_VIEW")
+    _drawings.add(bpy.types.SpaceView3D, draw, "POST_VIEW")
     handlers.add(_HANDLERS)
 
 
 def unregister() -> None:
-    global _handle
-    if _handle is not None:
-        bpy.types.SpaceView3D.draw_handler_remove(_handle, "WINDOW")
-        _handle = None
+    _drawings.remove()
     handlers.remove(_HANDLERS)
     properties.further.remove(_make_properties)
     forget()

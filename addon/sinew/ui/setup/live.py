@@ -106,7 +106,9 @@ def _begin(ob: Any, entry: setup.Setup) -> _Live | None:
 
     def read(_: Any) -> Results:
         store = Store.open(root, entry.bake)
-        return remake.results_of(store, remake.stored_shot(store, settings, shown))
+        results = remake.results_of(store, remake.stored_shot(store, settings, shown))
+        results.shown.is_live = True
+        return results
 
     session.error = ""
     return _Live(entry.id, entry.bake, _marks(ob, entry), Task("Reading the bake", read))

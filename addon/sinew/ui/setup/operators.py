@@ -12,7 +12,7 @@ from ...scene import passengers, setup, stack
 from ...scene.objects import why_not
 from ...scene.sampler import AMOUNT
 from .. import job_operator
-from ..classes import asking
+from ..classes import asking, needs, unless
 from . import properties, saving
 
 _props: Any = bpy.props  # the stubs say that its functions return nothing
@@ -38,27 +38,26 @@ def select_only(context: Any, ob: Any) -> None:
     context.view_layer.objects.active = ob
 
 
-def _is_mesh(cls: Any, context: Any) -> bool:
+def _why_no_mesh(context: Any) -> str:
     if context.object is not None and context.object.type == "MESH":
-        return True
-    cls.poll_message_set(why_not(context.object) if context.object is not None else "Select a mesh object")
-    return False
+        return ""
+    return why_not(context.object) if context.object is not None else "Select a mesh object"
+
+
+# What operators ask before they can be used (`poll`): of class and context.
+_is_mesh = unless(_why_no_mesh)
+_finds_setup = needs(
+    lambda context: setup.find_of(context.object, context.scene), "This object has no Sinew setup: add one first"
+)
+_is_out_of_edit_mode = needs(lambda context: context.object.mode != "EDIT", "Leave edit mode first")
+_is_local = needs(
+    lambda context: context.object.library is None, "The object is linked: make a library override first"
+)
+is_idle = needs(lambda context: not job_operator.is_running(), "A bake is running: wait for it, or cancel it")
 
 
 def has_setup(cls: Any, context: Any) -> bool:
-    if not _is_mesh(cls, context):
-        return False
-    if setup.find_of(context.object, context.scene) is not None:
-        return True
-    cls.poll_message_set("This object has no Sinew setup: add one first")
-    return False
-
-
-def is_idle(cls: Any, context: Any) -> bool:
-    if not job_operator.is_running():
-        return True
-    cls.poll_message_set("A bake is running: wait for it, or cancel it")
-    return False
+    return _is_mesh(cls, context) and _finds_setup(cls, context)
 
 
 def has_idle_setup(cls: Any, context: Any) -> bool:
@@ -68,32 +67,37 @@ def has_idle_setup(cls: Any, context: Any) -> bool:
 
 def can_look(cls: Any, context: Any) -> bool:
     """Whether the rest shape of the active object can be looked at."""
-    if not has_idle_setup(cls, context):
-        return False
-    if context.object.mode == "EDIT":
-        cls.poll_message_set("Leave edit mode first")
-        return False
-    return True
+    return has_idle_setup(cls, context) and _is_out_of_edit_mode(cls, context)
 
 
-def can_paint(cls: Any, ob: Any, name: str) -> bool:
-    """Whether there is a vertex group of that name; the tooltip says why not."""
-    if name in ob.vertex_groups:
-        return True
-    made = f'"{name}" is an attribute: change what stores it' if name else "There is no vertex group yet: make one"
-    cls.poll_message_set(made)
-    return False
+class Painting:
+    """An operator that goes to weight painting with the vertex group that a setting names."""
 
+    bl_label = "Paint"
+    bl_options = {"REGISTER", "UNDO"}
 
-def paint(ob: Any, name: str) -> bool:
-    """Goes to weight painting with that vertex group; False where there is none."""
-    group = ob.vertex_groups.get(name)
-    if group is None:
-        return False
-    ob.vertex_groups.active_index = group.index
-    if ob.mode != "WEIGHT_PAINT":
-        bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
-    return True
+    @staticmethod
+    def group(item: Any) -> str:
+        raise NotImplementedError
+
+    @classmethod
+    def poll(cls: Any, context: Any) -> bool:
+        return has_setup(cls, context) and unless(cls._why_not_paint)(cls, context)
+
+    @classmethod
+    def _why_not_paint(cls, context: Any) -> str:
+        item = active_item(context)
+        name = cls.group(item) if item is not None else ""
+        if name in context.object.vertex_groups:
+            return ""
+        return f'"{name}" is an attribute: change what stores it' if name else "There is no vertex group yet: make one"
+
+    def execute(self, context: Any) -> Any:
+        ob = context.object
+        ob.vertex_groups.active_index = ob.vertex_groups[self.group(active_item(context))].index
+        if ob.mode != "WEIGHT_PAINT":
+            bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
+        return {"FINISHED"}
 
 
 class SINEW_OT_add(bpy.types.Operator):
@@ -112,20 +116,19 @@ class SINEW_OT_add(bpy.types.Operator):
         if not found and not _is_mesh(cls, context):
             return False
         reasons = [_why_not_add(ob, context.scene) for ob in found or [context.object]]
-        if all(reasons):
-            cls.poll_message_set(reasons[0])
-        return not all(reasons)
+        return unless(lambda context: reasons[0] if all(reasons) else "")(cls, context)
 
     def execute(self: Any, context: Any) -> Any:
         """On the named object, else the active one; of a rig, on the largest of its meshes that has no setup yet."""
         scene, found = context.scene, bodies(context)
         offered = [one for one in found if not _why_not_add(one, scene)] or [context.object]
         ob = next((one for one in found if one.name == self.name), offered[0])
-        reason = "such a setup" if setup.find_of(ob, scene, find(self.method).name) is not None else ""
+        method = find(self.method or setups.method_that_suits(ob))
+        reason = "such a setup" if setup.find_of(ob, scene, method.name) is not None else ""
         if reason or (found and why_not(ob)):
             self.report({"ERROR"}, f"This object has {reason} already" if reason else why_not(ob))
             return {"CANCELLED"}
-        entry = setups.new_setup(ob, scene, self.method)
+        entry = setups.new_setup(ob, scene, method.name)
         setup.save_of(ob, entry, scene)
         if len(setup.all_of(ob, scene)) > 1:
             setup.choose(ob, entry.id, scene)
@@ -142,6 +145,10 @@ def _why_not_add(ob: Any, scene: Any) -> str:
     return "" if ob.mode == "EDIT" else why_not(ob)
 
 
+def _others(context: Any) -> list[Any]:
+    return [ob for ob in context.selected_objects if ob.type == "MESH" and ob != context.object]
+
+
 class SINEW_OT_copy_settings(bpy.types.Operator):
     bl_idname = "sinew.copy_settings"
     bl_label = "Copy Settings to Selected"
@@ -151,14 +158,9 @@ class SINEW_OT_copy_settings(bpy.types.Operator):
     )
     bl_options = {"REGISTER", "UNDO"}
 
-    @classmethod
-    def poll(cls, context: Any) -> bool:
-        if not has_idle_setup(cls, context):
-            return False
-        if not _others(context):
-            cls.poll_message_set("Select the meshes that are to have the settings too, and this one last")
-            return False
-        return True
+    poll = asking(
+        has_idle_setup, needs(_others, "Select the meshes that are to have the settings too, and this one last")
+    )
 
     def execute(self: Any, context: Any) -> Any:
         others = [ob for ob in _others(context) if not why_not(ob)]
@@ -171,10 +173,6 @@ class SINEW_OT_copy_settings(bpy.types.Operator):
         told += "".join(f'; {label} is empty for "{name}", which has no such group' for label, name in left_out.items())
         self.report({"WARNING" if left_out or not others else "INFO"}, told)
         return {"FINISHED"} if others else {"CANCELLED"}
-
-
-def _others(context: Any) -> list[Any]:
-    return [ob for ob in context.selected_objects if ob.type == "MESH" and ob != context.object]
 
 
 class SINEW_OT_choose(bpy.types.Operator):
@@ -220,14 +218,7 @@ class SINEW_OT_show(bpy.types.Operator):
     def description(cls, context: Any, values: Any) -> str:
         return "Play the bake" if values.result else "Play the animation as it is without Sinew"
 
-    @classmethod
-    def poll(cls, context: Any) -> bool:
-        if not _is_mesh(cls, context):
-            return False
-        if stack.own_modifier(context.object) is None:
-            cls.poll_message_set("There is no bake to show")
-            return False
-        return True
+    poll = asking(_is_mesh, needs(lambda context: stack.own_modifier(context.object), "There is no bake to show"))
 
     def execute(self: Any, context: Any) -> Any:
         for modifier in setups.playing_modifiers(context.object, context.scene):
@@ -236,12 +227,7 @@ class SINEW_OT_show(bpy.types.Operator):
 
 
 def may_get_properties(cls: Any, context: Any) -> bool:
-    if not has_setup(cls, context):
-        return False
-    if context.object.library is not None:
-        cls.poll_message_set("The object is linked: make a library override first")
-        return False
-    return True
+    return has_setup(cls, context) and _is_local(cls, context)
 
 
 class SINEW_OT_animate_amount(bpy.types.Operator):

@@ -8,9 +8,21 @@ import bpy
 
 from ... import setups
 from ...scene import setup
-from ..classes import asking, registering
+from ..classes import asking, needs, registering
 from . import operators, properties
 from .parts import OfSetup
+
+
+def _selected(context: Any) -> list[Any]:
+    with_setup = setup.objects(context.scene)
+    return [
+        ob for ob in context.selected_objects if ob.type == "MESH" and ob != context.object and ob not in with_setup
+    ]
+
+
+def _is_chosen(context: Any) -> bool:
+    item = operators.active_item(context)
+    return item is not None and 0 <= item.passengers_index < len(item.passengers_list)
 
 
 class SINEW_UL_passengers(bpy.types.UIList):
@@ -46,14 +58,9 @@ class SINEW_OT_add_passengers(bpy.types.Operator):
     bl_description = "Let the other selected meshes be carried along"
     bl_options = {"REGISTER", "UNDO"}
 
-    @classmethod
-    def poll(cls, context: Any) -> bool:
-        if not operators.has_idle_setup(cls, context):
-            return False
-        if not _selected(context):
-            cls.poll_message_set("Select the meshes to be carried too, and the body last")
-            return False
-        return True
+    poll = asking(
+        operators.has_idle_setup, needs(_selected, "Select the meshes to be carried too, and the body last")
+    )
 
     def execute(self, context: Any) -> Any:
         entry = setup.find_of(context.object, context.scene)
@@ -74,15 +81,7 @@ class SINEW_OT_remove_passenger(bpy.types.Operator):
     )
     bl_options = {"REGISTER", "UNDO"}
 
-    @classmethod
-    def poll(cls, context: Any) -> bool:
-        if not operators.has_idle_setup(cls, context):
-            return False
-        item = operators.active_item(context)
-        if item is None or not 0 <= item.passengers_index < len(item.passengers_list):
-            cls.poll_message_set("Choose a mesh in the list")
-            return False
-        return True
+    poll = asking(operators.has_idle_setup, needs(_is_chosen, "Choose a mesh in the list"))
 
     def execute(self, context: Any) -> Any:
         item: Any = operators.active_item(context)
@@ -93,13 +92,6 @@ class SINEW_OT_remove_passenger(bpy.types.Operator):
             setup.save_of(context.object, entry, context.scene)
         properties.refresh()
         return {"FINISHED"}
-
-
-def _selected(context: Any) -> list[Any]:
-    with_setup = setup.objects(context.scene)
-    return [
-        ob for ob in context.selected_objects if ob.type == "MESH" and ob != context.object and ob not in with_setup
-    ]
 
 
 class SINEW_PT_passengers(OfSetup, bpy.types.Panel):

@@ -13,7 +13,7 @@ from ...core.base.errors import BadInput
 from ...core.methods import presets
 from ...scene import setup
 from .. import background
-from ..classes import telling
+from ..classes import asking, needs, telling
 from . import methods, operators, properties
 
 _props: Any = bpy.props  # the stubs say that its functions return nothing
@@ -82,12 +82,7 @@ def _told(preset: presets.Preset) -> Iterator[str]:
 
 
 class _OfSetup:
-    @classmethod
-    def poll(cls: Any, context: Any) -> bool:
-        if operators.active_item(context) is not None:
-            return True
-        cls.poll_message_set("Select an object with a Sinew setup")
-        return False
+    poll = asking(needs(operators.active_item, "Select an object with a Sinew setup"))
 
 
 class SINEW_OT_apply_preset(_OfSetup, bpy.types.Operator):
@@ -110,8 +105,7 @@ class SINEW_OT_apply_preset(_OfSetup, bpy.types.Operator):
         item = operators.active_item(context)
         entry = setup.find_of(item.object, item.id_data)
         if entry is not None and preset.method != entry.method:
-            self.report({"ERROR"}, f"{preset.label} is a preset of {methods.label(preset.method)}: choose another.")
-            return {"CANCELLED"}
+            raise BadInput(f"{preset.label} is a preset of {methods.label(preset.method)}: choose another.")
         for name, value in preset.values.items():
             properties.write(item, name, value)
         background.redraw()  # also of the panel below the open menu

@@ -10,6 +10,7 @@ import bpy
 from ... import setups
 from ...scene import compat, setup, stack
 from .. import job_operator
+from ..classes import asking, needs
 from . import bake_together, methods, offers, operators, parts, properties, state
 
 _props: Any = bpy.props  # the stubs say that its functions return nothing
@@ -107,12 +108,7 @@ class SINEW_OT_show_all(bpy.types.Operator):
             what = "the bakes of all setups" if values.result else "all animations as they are without Sinew"
         return f"Play {what}, in the viewport and in the render"
 
-    @classmethod
-    def poll(cls: Any, context: Any) -> bool:
-        if next(modifiers(context.scene), None) is not None:
-            return True
-        cls.poll_message_set("Nothing is baked yet")
-        return False
+    poll = asking(needs(lambda context: any(modifiers(context.scene)), "Nothing is baked yet"))
 
     def execute(self: Any, context: Any) -> Any:
         for modifier in modifiers(context.scene, self.name):
@@ -129,15 +125,7 @@ class SINEW_OT_bake_all(bpy.types.Operator):
     )
     bl_options = {"REGISTER", "UNDO"}
 
-    @classmethod
-    def poll(cls: Any, context: Any) -> bool:
-        if job_operator.is_running():
-            cls.poll_message_set("A bake is running: wait for it, or cancel it")
-            return False
-        if waiting(context.scene):
-            return True
-        cls.poll_message_set("All bakes are up to date")
-        return False
+    poll = asking(operators.is_idle, needs(lambda context: waiting(context.scene), "All bakes are up to date"))
 
     def invoke(self: Any, context: Any, event: Any) -> Any:
         if bpy.app.background or context.window is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import traceback
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +13,7 @@ from ... import setups
 from ...core.base.errors import Error
 from ...scene import compat, setup
 from .. import job_operator
+from ..drawing import Drawings
 from . import operators, properties, state
 
 _gpu: Any = gpu  # the stubs know less than Blender
@@ -35,7 +35,6 @@ class Span:
 
 
 _known: dict[str, Span] = {}  # by the name of the object, for what must not wait: playback
-_handle: Any = None
 last: list[Span] = []  # what was drawn last, for tests
 
 
@@ -74,18 +73,13 @@ def spans(context: Any) -> list[Span]:
     return found
 
 
-def draw() -> None:
+def draw(context: Any) -> None:
     """Called by Blender for every timeline."""
-    context = bpy.context
     if compat.is_rendering() or context.space_data.mode != "TIMELINE":
         return
-    try:
-        last[:] = spans(context)
-        for number, span in enumerate(last):
-            _draw_span(context, span, number)
-    except Exception:  # noqa: BLE001 (an error here would come back at every redraw, for ever)
-        unregister()
-        traceback.print_exc()
+    last[:] = spans(context)
+    for number, span in enumerate(last):
+        _draw_span(context, span, number)
 
 
 def _draw_span(context: Any, span: Span, number: int) -> None:
@@ -99,7 +93,6 @@ def _draw_span(context: Any, span: Span, number: int) -> None:
     _gpu.state.blend_set("ALPHA")
     _draw_box(left, middle, bottom, bottom + scale * _HEIGHT, color)
     _draw_box(middle, right, bottom, bottom + scale * _HEIGHT, (*color[:3], _FAINT * color[3]))
-    _gpu.state.blend_set("NONE")
 
 
 def _draw_box(left: float, right: float, bottom: float, top: float, color: tuple[float, ...]) -> None:
@@ -113,13 +106,12 @@ def _draw_box(left: float, right: float, bottom: float, top: float, color: tuple
 
 
 def register() -> None:
-    global _handle
-    _handle = bpy.types.SpaceDopeSheetEditor.draw_handler_add(draw, (), "WINDOW", "POST_PIXEL")
+    _drawings.add(bpy.types.SpaceDopeSheetEditor, draw, "POST_PIXEL")
 
 
 def unregister() -> None:
-    global _handle
-    if _handle is not None:
-        bpy.types.SpaceDopeSheetEditor.draw_handler_remove(_handle, "WINDOW")
-        _handle = None
+    _drawings.remove()
     _known.clear()
+
+
+_drawings = Drawings(unregister)

@@ -66,7 +66,7 @@ class SINEW_PT_cloth_advanced(OfCloth, bpy.types.Panel):
         draw_shape_key(layout, item, "undeformed_key", context.object)
         draw_optional(layout, item, "rest_frame")
         draw_optional(layout, item, "gravity")
-        for name in ("real_size", "contraction", "steps", "precision"):
+        for name in ("real_size", "contraction", "steps", "precision", "scheme", "newton_rounds"):
             draw_setting(layout, item, name)
 
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from ...core.base.errors import BadInput
 from ...core.cage.welds import Labels, make_labels
-from ...core.methods.enrich.painted import Masks
-from ...core.methods.enrich.settings import Settings
+from ...core.flesh.painted import Masks
+from ...core.flesh.settings import Settings
 from ...core.paint.follow import Segment, automatic_follow
 from ...core.paint.parts import hard_shells, make_parts
 from ...core.paint.regions import GROUPS, Regions, make_core

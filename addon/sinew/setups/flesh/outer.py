@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...core.methods.enrich.settings import Settings
+from ...core.flesh.settings import Settings
 from ...core.paint.sharpen import sharpened
 from ...scene.sampler import Sampler
 from ..collisions import Meeting

@@ -1,0 +1,68 @@
+"""The shape keys of an object, as a bake takes its rest shape: how far each moves the vertices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import stack
+from .sampler import Rest, shape_of_key
+from .steps import Steps
+from .subject import Subject
+
+Floats = npt.NDArray[np.float64]
+
+
+def moving_keys(ob: Any) -> list[Any]:
+    """Those that are switched on and lie on another one."""
+    keys = ob.data.shape_keys
+    if keys is None or not keys.use_relative:
+        return []
+    return [key for key in keys.key_blocks if not key.mute and key.relative_key != key]
+
+
+def names_of(ob: Any) -> list[str]:
+    return [key.name for key in moving_keys(ob)]
+
+
+def moves_in_steps(subject: Subject, rest: Rest) -> Steps[tuple[list[str], npt.NDArray[np.float32]]]:
+    """Names and displacements (k, t, 3), metres in the axes of the world, of the keys at 1, masks included; keys that
+    move nothing are left out."""
+    ob, found = subject.ob, dict[str, npt.NDArray[np.float32]]()
+    count = len(rest.positions)
+    for key in moving_keys(ob):
+        if count == len(ob.data.vertices) and not _changes_count(subject):
+            move = (_points(key, count) - _points(key.relative_key, count)) * _mask(ob, key, count)[:, None]
+            placed = move @ rest.matrix[:3, :3].T
+        else:  # mirrored or subdivided: as Blender makes it
+            placed = shape_of_key(subject, key.name) - rest.positions
+        if np.isfinite(placed).all() and placed.any():
+            found[key.name] = placed.astype(np.float32)
+        yield
+    return list(found), np.array(list(found.values()), np.float32).reshape(-1, count, 3)
+
+
+def _changes_count(subject: Subject) -> bool:
+    below = stack.others(subject.ob)[: subject.place]
+    return any(modifier.type in stack.COUNT_CHANGING and modifier.show_viewport for modifier in below)
+
+
+def _points(key: Any, count: int) -> Floats:
+    flat = np.empty(3 * count, np.float32)
+    key.data.foreach_get("co", flat)
+    return flat.reshape(-1, 3).astype(np.float64)
+
+
+def _mask(ob: Any, key: Any, count: int) -> Floats:
+    """(t,) how much of a key each vertex takes."""
+    group = ob.vertex_groups.get(key.vertex_group) if key.vertex_group else None
+    if group is None:
+        return np.ones(count)
+    weights = np.zeros(count)
+    for vertex in ob.data.vertices:
+        for entry in vertex.groups:
+            if entry.group == group.index:
+                weights[vertex.index] = entry.weight
+    return weights

@@ -1,0 +1,1 @@
+"""What a bake of a face reads from the scene."""

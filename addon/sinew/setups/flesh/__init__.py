@@ -1,0 +1,1 @@
+"""What methods of flesh read from the scene."""

@@ -1,0 +1,1 @@
+"""Panels and buttons of faces."""

@@ -1,0 +1,121 @@
+"""Properties > Physics > Sinew: the panels of faces."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import bpy
+
+from ...scene.sampler import AMOUNT
+from ...setups.face.finding import bone_group
+from ..classes import registering
+from ..setup import methods, properties
+from ..setup.parts import (
+    OfSetup,
+    draw_animatable,
+    draw_group,
+    draw_notes,
+    draw_optional,
+    draw_rows,
+    draw_setting,
+    draw_shape_key,
+    draw_text,
+)
+from . import find
+
+
+class OfFace(OfSetup):
+    method = "face"
+
+
+def draw_controls(column: Any, item: Any, ob: Any) -> None:
+    """The first settings."""
+    swing = column.column()
+    swing.active = item.young == 0.0  # a material takes their place
+    swing.prop(item, "jiggle")
+    swing.prop(item, "settle")
+    if not swing.active:
+        draw_notes(column, ["Given by the material"])
+    draw_animatable(column, item, "amount", ob, AMOUNT, "sinew.animate_amount")
+    column.prop(item, "expression_inertia", text="Expr. Inertia", slider=True)
+    column.prop(item, "jaw_weight", slider=True)
+    column.prop(item, "tighten")
+
+
+class SINEW_PT_face_found(OfFace, bpy.types.Panel):
+    bl_label = "Bone and Flesh"
+    bl_order = 1
+    bl_options: Any = set()
+
+    def draw(self, context: Any) -> None:
+        layout, item = self.columns(context)
+        ob = context.object
+        lines = layout.column(align=True)
+        for line in find.lines_of(item):
+            draw_text(lines, line, "BLANK1", context.region.width)
+        buttons = layout.row(align=True)
+        buttons.operator("sinew.find_face", icon="VIEWZOOM")
+        used = bone_group(ob, properties.settings_of(item))
+        buttons.operator("sinew.paint_bone", text="Paint Bone" if used else "Make Bone Group", icon="WPAINT_HLT")
+        draw_group(layout, item, "bone_group", ob)
+        if not item.bone_group:
+            draw_notes(layout, [f"Uses {used}" if used else "Automatic"])
+        draw_shape_key(layout, item, "jaw_key", ob)
+        draw_setting(layout, item, "head_bone")
+        draw_group(layout, item, "expression_inertia_group", ob)
+        draw_setting(layout, item, "key_stiffness")
+
+
+class SINEW_PT_face_after(OfFace, bpy.types.Panel):
+    bl_label = "After the Bake"
+    bl_order = 2
+
+    def draw(self, context: Any) -> None:
+        layout, item = self.columns(context)
+        layout.prop(item, "follow_after", slider=True)
+        group = layout.row()
+        group.active = item.follow_after > 0.0
+        draw_group(group, item, "follow_after_group", context.object, "Vertex Group")
+
+
+class SINEW_PT_face_advanced(OfFace, bpy.types.Panel):
+    bl_label = "Advanced"
+    bl_order = 5
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: Any) -> None:
+        layout, item = self.columns(context)
+        for name in ("resolution", "maximum_offset", "smoothing", "keep_pose"):
+            draw_setting(layout, item, name)
+        for name in ("stiffness", "damping", "density"):
+            column = layout.column(align=True)
+            draw_group(column, item, f"{name}_group", context.object)
+            painted = column.row(align=True)
+            painted.active = bool(getattr(item, f"{name}_group"))
+            painted.prop(item, f"{name}_painted")
+        draw_shape_key(layout, item, "safe_shape_key", context.object)
+        draw_optional(layout, item, "gravity")
+        draw_rows(layout, item, "Forces")
+        draw_rows(layout, item, "Material")
+        draw_rows(layout, item, "Solver")
+
+
+CLASSES = (SINEW_PT_face_found, SINEW_PT_face_after, SINEW_PT_face_advanced)
+_register, _unregister = registering(CLASSES)
+
+
+def _look(values: Mapping[str, Any]) -> Sequence[str]:
+    return ("young", "density") if values["young"] > 0.0 else ("jiggle", "settle", "expression_inertia")
+
+
+def register() -> None:
+    find.register()
+    methods.register("face", methods.Shown(draw_controls, look=_look))
+    _register()
+
+
+def unregister() -> None:
+    _unregister()
+    methods.unregister("face")
+    find.unregister()

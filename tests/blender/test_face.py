@@ -1,0 +1,186 @@
+"""Faces in Blender: from Add to the modifier that plays, and what is not a face."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import bpy
+import faces
+import numpy as np
+import pytest
+import scenes
+import sinew
+from fake_layout import draw
+from inside import baked_samples, run, save, shown_at
+from panel_use import activate, item
+from sinew import setups
+from sinew.core.base.errors import Error
+from sinew.scene import setup
+from sinew.setups.face.finding import BONE_GROUP
+from sinew.ui.face import panel
+from sinew.ui.setup.panel import SINEW_PT_setup
+
+FRAMES = 6
+COARSE = {"resolution": 16, "substeps": 1}
+
+
+@pytest.fixture
+def head(tmp_path: Path) -> Iterator[Any]:
+    sinew.register()
+    scenes.reset_scene()
+    made = faces.build_head(FRAMES, spacing=0.009)
+    save(tmp_path / "head.blend")
+    activate("Head")
+    yield made
+    sinew.unregister()
+
+
+def target() -> Any:
+    return setups.Target(Path(bpy.data.filepath))
+
+
+def bake(**values: Any) -> Any:
+    return setups.bake_object("Head", {**COARSE, **values}, target(), method="face")
+
+
+def still(ob: Any) -> None:
+    ob.animation_data_clear()
+    ob.location, ob.rotation_euler = (0.2, 0.1, 0.3), (0.3, 0.0, 0.5)
+
+
+def inputs(ob: Any) -> np.ndarray:
+    modifier = ob.modifiers["Sinew"]
+    modifier.show_viewport = False
+    frames = np.array([shown_at(ob, frame) for frame in range(1, FRAMES + 1)])
+    modifier.show_viewport = True
+    return frames
+
+
+def test_a_face_is_seen_added_baked_and_played_with_nothing_chosen(head: Any) -> None:
+    assert bpy.ops.sinew.add() == {"FINISHED"}
+    entry = setup.find_of(head, bpy.context.scene)
+    assert entry is not None and entry.method == "face"
+    outcome = setups.bake_object("Head", COARSE, target())
+    played = baked_samples(outcome.folder)
+    for frame in range(1, FRAMES + 1):
+        assert np.array_equal(shown_at(head, frame), played[frame - 1])
+    moved = np.linalg.norm(played - inputs(head), axis=2)
+    skin = len(played[0]) - sum(len(part) for part in _loose(head))
+    assert moved[:, skin:].max() < 1e-12 and moved.max() > 2e-4
+    found = outcome.report["face"]
+    assert found["jaw_key"] == "jawOpen" and found["skull_parts"] == 3 and found["jaw_parts"] == 2
+
+
+def _loose(ob: Any) -> list[np.ndarray]:
+    """The vertices of all shells but the first, which is the skin."""
+    from sinew.core.geometry.connected import connected_pieces
+
+    edges = np.array([edge.vertices[:] for edge in ob.data.edges], np.int32)
+    pieces = connected_pieces(len(ob.data.vertices), edges)
+    return [np.flatnonzero(pieces == piece) for piece in np.unique(pieces)[1:]]
+
+
+def test_a_still_head_gives_back_its_input_in_any_place_and_scale(head: Any) -> None:
+    still(head)
+    head.scale = (1.0, 1.3, 0.8)
+    outcome = bake()
+    assert np.abs(baked_samples(outcome.folder) - inputs(head)).max() < 2e-6
+    assert outcome.report["added_motion"]["max_relative"] < 2e-6
+
+
+def test_muted_masked_and_still_keys_are_no_trouble(head: Any) -> None:
+    blocks = head.data.shape_keys.key_blocks
+    blocks["mouthFunnel"].mute = True
+    group = head.vertex_groups.new(name="half")
+    group.add([v.index for v in head.data.vertices if v.co.x > 0.0], 1.0, "REPLACE")
+    blocks["mouthPucker"].vertex_group = "half"
+    head.shape_key_add(name="nothing", from_mix=False)
+    blocks["mouthSmile_L"].relative_key = blocks["mouthSmile_R"]
+    outcome = bake()
+    assert outcome.report["face"]["keys"] == len(blocks) - 3  # without the basis, the muted and the still one
+
+
+def test_a_mirrored_half_is_a_face(head: Any) -> None:
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.mesh.select_all(action="SELECT")
+    bpy.ops.mesh.bisect(plane_co=(0, 0, 0), plane_no=(1, 0, 0), clear_inner=True)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    head.modifiers.new("Mirror", "MIRROR")
+    outcome = bake()
+    assert outcome.report["face"]["jaw_key"] == "jawOpen"
+    assert outcome.report["added_motion"]["max_relative"] > 5e-4
+
+
+def test_what_is_no_face_gets_a_sentence(head: Any) -> None:
+    scenes.reset_scene()
+    bpy.ops.mesh.primitive_uv_sphere_add()
+    bpy.context.object.name = "Head"
+    with pytest.raises(Error, match="does not look like a face.*Add Flesh"):
+        bake()
+    assert not bpy.data.objects["Head"].modifiers
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        ({"jaw_key": "jawOpne"}, 'no shape key "jawOpne"'),
+        ({"bone_group": "nowhere"}, "nowhere"),
+        ({"key_stiffness": "jawOpne=3"}, 'no shape key "jawOpne"'),
+        ({"key_stiffness": "jawOpen=3 [nowhere]"}, "nowhere"),
+        ({"key_stiffness": "jawOpen"}, "says no stiffness"),
+        ({"head_bone": "head"}, 'No bone "head"'),
+    ],
+)
+def test_what_is_chosen_and_not_there_is_named(head: Any, values: dict[str, str], sentence: str) -> None:
+    with pytest.raises(Error, match=sentence):
+        bake(**values)
+    assert "Sinew" not in head.modifiers
+
+
+def test_keys_change_the_material(head: Any) -> None:
+    plain = baked_samples(bake().folder)
+    firm = bake(key_stiffness="jawOpen=8", tighten=2.0)
+    assert not np.array_equal(baked_samples(firm.folder), plain)
+    lips = head.vertex_groups.new(name="Lips")
+    lips.add([v.index for v in head.data.vertices if v.co.y < -0.1], 1.0, "REPLACE")
+    with_group = bake(key_stiffness="jawOpen=8 [Lips]", tighten=2.0)
+    assert not np.array_equal(baked_samples(with_group.folder), baked_samples(firm.folder))
+    still(head)
+    assert bake(key_stiffness="jawOpen=8", tighten=2.0).report["added_motion"]["max_relative"] < 2e-6
+
+
+def test_no_jaw_may_be_chosen(head: Any) -> None:
+    assert bake(jaw_key="-").report["face"]["jaw_degrees"] == 0.0
+
+
+def test_found_and_painted(head: Any) -> None:
+    bpy.ops.sinew.add()
+    assert bpy.ops.sinew.find_face() == {"FINISHED"}
+    drawn = draw(panel.SINEW_PT_face_found)
+    assert any("jawOpen" in line for line in drawn.labels)
+    assert bpy.ops.sinew.paint_bone() == {"FINISHED"}
+    group = head.vertex_groups[BONE_GROUP]
+    weights = np.array([next((g.weight for g in v.groups if g.group == group.index), 0.0) for v in head.data.vertices])
+    assert 0.2 < weights.mean() < 0.95
+    for vertex in head.data.vertices:
+        group.add([vertex.index], 1.0, "REPLACE")
+    with pytest.raises(Error, match="flesh"):
+        bake()
+
+
+def test_every_panel_of_a_face_draws(head: Any) -> None:
+    bpy.ops.sinew.add()
+    for one in (SINEW_PT_setup, *panel.CLASSES):
+        drawn = draw(one)
+        assert drawn is not None and (drawn.properties or drawn.operators)
+    assert item().jiggle == 8.0
+
+
+def test_a_face_is_baked_by_the_command(head: Any, tmp_path: Path) -> None:
+    blend = Path(bpy.data.filepath)
+    arguments = ("--method", "face", "--set", "resolution=16", "--set", "jaw_weight=0.5")
+    done = run("bake", blend, "--object", "Head", *arguments, "--out", tmp_path / "out.blend")
+    assert done.returncode == 0, done.stderr
+    assert "jawOpen" in done.stdout
