@@ -27,7 +27,7 @@ STEPS = (1.0, 0.7, 0.4, 0.0)
 def main(arguments: list[str]) -> int:
     from sinew import setups
     from sinew.core.bake import remake
-    from sinew.core.methods.enrich.settings import Settings
+    from sinew.core.flesh.settings import Settings
     from sinew.scene import playback
 
     if not arguments:

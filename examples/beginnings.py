@@ -41,9 +41,9 @@ def bake(frames: Sequence[Any], **settings: Any) -> Any:
     from sinew.core.bake.missing import bridge, parse_frames
     from sinew.core.bake.shot import Sample, Shot
     from sinew.core.bake.store import Store
+    from sinew.core.flesh.painted import FleshPaint
+    from sinew.core.flesh.settings import Settings
     from sinew.core.methods.enrich import METHOD
-    from sinew.core.methods.enrich.painted import FleshPaint
-    from sinew.core.methods.enrich.settings import Settings
 
     rest, triangles, follow = bar()
     chosen = Settings().replace({"resolution": 10, "jiggle": 2.0, "settle": 1.5, **settings})

@@ -48,7 +48,7 @@ def main(arguments: list[str]) -> int:
     from sinew import setups
     from sinew.core.bake import remake
     from sinew.core.edit.handles import Edits, Handle
-    from sinew.core.methods.enrich.settings import Settings
+    from sinew.core.flesh.settings import Settings
     from sinew.scene import playback
 
     if not arguments:

@@ -34,8 +34,8 @@ WIDE, HIGH = 2.3, 1.95  # of a cell
 
 def carried(posed: near_meshes.Posed, resolution: int, separate_parts: bool) -> tuple[Any, Any]:
     """The opened pose as the cage carries it, and how far it is off, as a fraction of size."""
-    from sinew.core.methods.enrich.enricher import Enricher
-    from sinew.core.methods.enrich.settings import Settings
+    from sinew.core.flesh.enricher import Enricher
+    from sinew.core.flesh.settings import Settings
 
     rest, triangles, opened = posed
     settings = Settings(resolution=resolution, separate_parts=separate_parts, simulate=False, detail=False)

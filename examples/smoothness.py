@@ -21,8 +21,8 @@ from drawing import BLACK, GREEN, ORANGE, Color, Line, body, picture, plot, writ
 from jumps import border_and_inside  # noqa: E402
 from near_meshes import ball  # noqa: E402
 from sinew.core.cage.gmsh.tets import boundary  # noqa: E402
-from sinew.core.methods.enrich.enricher import Enricher  # noqa: E402
-from sinew.core.methods.enrich.settings import Settings  # noqa: E402
+from sinew.core.flesh.enricher import Enricher  # noqa: E402
+from sinew.core.flesh.settings import Settings  # noqa: E402
 from stage import axes, heat_colors  # noqa: E402
 
 FLESH, HELD = np.array((0.75, 0.42, 0.28)), np.array((0.16, 0.33, 0.60))

@@ -42,7 +42,7 @@ def colors(weights: Any) -> Any:
 
 
 def main(arguments: list[str]) -> int:
-    from sinew.setups.enrich.body import look_at
+    from sinew.setups.flesh.body import look_at
 
     if not arguments:
         print(__doc__)

@@ -152,7 +152,8 @@ def run_engine(instruction_set: str, *arguments: str) -> list[Row]:
     result = subprocess.run([program, *arguments], env=engine_environment(), capture_output=True, text=True)
     if result.returncode != 0:
         sys.exit(f"The benchmark of the engine failed:\n{result.stdout}{result.stderr}")
-    lines = [line.split(",", 3) for line in result.stdout.splitlines()]
+    # Blender says a line of its own where it opens a file.
+    lines = [line.split(",", 3) for line in result.stdout.splitlines() if line.count(",") >= 3]
     return [(name, float(ours), float(yardstick) or None, unit) for name, ours, yardstick, unit in lines]
 
 
@@ -199,6 +200,12 @@ def bench_edit() -> list[Row]:
     """Edit Motion, with all threads."""
     print("Edit Motion ...", flush=True)
     return run_script("edit.py", PYTHONPATH=os.pathsep.join(PATHS))
+
+
+def bench_face() -> list[Row]:
+    """Faces, with all threads."""
+    print("Faces ...", flush=True)
+    return run_script("face.py", PYTHONPATH=os.pathsep.join(PATHS))
 
 
 def bench_wild(runs: int) -> list[Row]:
@@ -283,6 +290,7 @@ def main() -> int:
         *engine,
         *bench_live(),
         *bench_edit(),
+        *bench_face(),
         *bench_contact(),
         *bench_composite(),
         ("tets", report["tets"], None, ""),

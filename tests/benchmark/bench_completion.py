@@ -29,8 +29,8 @@ import numpy as np  # noqa: E402
 import numpy.typing as npt  # noqa: E402
 import stage  # noqa: E402
 from building import add_colors, add_mesh  # noqa: E402
-from sinew.core.methods.enrich.enricher import Enricher  # noqa: E402
-from sinew.core.methods.enrich.settings import Settings  # noqa: E402
+from sinew.core.flesh.enricher import Enricher  # noqa: E402
+from sinew.core.flesh.settings import Settings  # noqa: E402
 from sinew.core.paint.parts import make_parts  # noqa: E402
 
 Floats = npt.NDArray[np.float64]

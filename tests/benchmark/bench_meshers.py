@@ -27,8 +27,8 @@ import pictures  # noqa: E402
 from sinew.core.base.native import module  # noqa: E402
 from sinew.core.cage.cage import Cage, build_cage  # noqa: E402
 from sinew.core.cage.gmsh import tets as measures  # noqa: E402
-from sinew.core.methods.enrich.enricher import Enricher  # noqa: E402
-from sinew.core.methods.enrich.settings import Settings  # noqa: E402
+from sinew.core.flesh.enricher import Enricher  # noqa: E402
+from sinew.core.flesh.settings import Settings  # noqa: E402
 from sinew.core.paint.follow import automatic_follow  # noqa: E402
 from sinew.core.paint.weights import cage_weights  # noqa: E402
 from sinew.scene import shape  # noqa: E402

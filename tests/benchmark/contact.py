@@ -17,9 +17,9 @@ import numpy as np
 from bodies import rod, sphere
 from sinew.core.bake.contact import Body, Collided
 from sinew.core.bake.move import World
-from sinew.core.methods.enrich.enricher import Enricher
-from sinew.core.methods.enrich.outer import NOTHING, Met, Outer
-from sinew.core.methods.enrich.settings import Settings
+from sinew.core.flesh.enricher import Enricher
+from sinew.core.flesh.outer import NOTHING, Met, Outer
+from sinew.core.flesh.settings import Settings
 
 RATE, FRAMES = 24.0, 16
 CLOCK = time.process_time if os.environ.get("OMP_NUM_THREADS") == "1" else time.perf_counter

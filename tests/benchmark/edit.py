@@ -16,7 +16,8 @@ from bodies import box_tets
 from sinew.core.cage.cage import Cage
 from sinew.core.edit.editor import Body, Editor
 from sinew.core.edit.handles import Edits, Handle
-from test_edit import RATE, Bar, Moment, banded, green, pulled
+from test_edit import RATE, Bar, Moment, banded, basis_error, green, pulled
+from test_edit_contacts import LONGEST, Standing
 
 PAPER = {"open": 784.0, "handle": 410.0, "drag": 48.0}  # s, ms, ms
 
@@ -46,10 +47,10 @@ def long_bar() -> tuple[Cage, Body]:
 def measure_times() -> None:
     cage, body = long_bar()
     vertices = cage.vertices
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    editor, tip = Editor(cage, body, RATE), int(np.argmax(vertices @ [1.0, 0.01, 0.01]))
     x = vertices[:, 0]
     moments = {float(f): Moment(vertices + np.stack([0 * x, 0.002 * f * x**2, 0 * x], 1)) for f in range(0, 240, 6)}
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    editor, tip = Editor(cage, body, RATE), int(np.argmax(vertices @ [1.0, 0.01, 0.01]))
 
     def solve(one: Editor, *handles: Handle) -> None:
         one.solve(Edits(handles=handles), moments.__getitem__, goes_on=True, polish=False)
@@ -58,6 +59,12 @@ def measure_times() -> None:
     for count in range(1, 8):
         solve(editor, *handles[:count])
     tell("edit_eighth_handle_ms", 1e3 * seconds(lambda: solve(editor, *handles)), PAPER["handle"], "ms")
+    many = []
+    for k in range(8):
+        moved = Handle((tip,), 192.0, (0.0, 0.0, -0.2 + 0.01 * k))
+        shown = moments[192.0].cage
+        many.append(seconds(lambda h=moved, s=shown: (solve(editor, *handles[:7], h), editor.frame(192.0, s))))  # type: ignore[misc]
+    tell("edit_drag_of_eight_ms", 1e3 * min(many[1:]), PAPER["drag"], "ms")
     tell("edit_memory_mb", (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory) / 1024, 100.0, "MB")
     tell("edit_open_s", min(seconds(lambda: Editor(cage, body, RATE)) for _ in range(3)), PAPER["open"], "s")
     firsts = []
@@ -105,6 +112,24 @@ def measure_green() -> None:
             found = green(squared, times, length / 3, drag=damping, damping=1e-12, begin=0.0, end=length)
             worst = max(worst, float(np.abs(found - fine).max() / np.abs(fine).max()))
     tell("edit_oracle", worst, 1e-3, "")
+    tell("edit_basis", 100 * max(map(basis_error, (1.0, 1.1, 1.6))), 1.0, "% of the edit by all modes")
+
+
+def measure_contact() -> None:
+    """A bar that nothing holds sways on the floor and is pulled at its top: what its lower end is off, of the pull."""
+    for kind, most in (("above", 50), ("slide", 50), ("pin", 100)):
+        bar = Standing()
+        seconds_taken = time.perf_counter()
+        landed, moves = bar.pulled(bar.contacts(kind))
+        seconds_taken = time.perf_counter() - seconds_taken
+        below = moves[:, bar.below]
+        off = np.linalg.norm(below, axis=2) if kind == "pin" else np.abs(below[..., 2])
+        if kind == "above":
+            off = np.maximum(0.0, -np.array([one.cage[:, 2] for one in bar.moments.values()]) - moves[..., 2])
+        name = "edit_contact" if kind == "slide" else f"edit_contact_{kind}"
+        tell(name, 100 * float(off.max()) / LONGEST, 1.0, "% of the pull")
+        tell(f"{name}_rows", landed.contact_rows, most, "")
+        tell(f"{name}_s", seconds_taken, 0.0, "s")
 
 
 def measure_bending() -> None:
@@ -121,4 +146,5 @@ if __name__ == "__main__":
     measure_times()
     measure_landing()
     measure_green()
+    measure_contact()
     measure_bending()

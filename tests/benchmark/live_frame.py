@@ -21,7 +21,7 @@ from bodies import rod  # noqa: E402
 from sinew.core.bake import pc2, remake, run  # noqa: E402
 from sinew.core.bake.shot import Sample  # noqa: E402
 from sinew.core.bake.store import Store  # noqa: E402
-from sinew.core.methods.enrich.settings import Settings  # noqa: E402
+from sinew.core.flesh.settings import Settings  # noqa: E402
 
 FRAMES, RUNS = 6, 40
 

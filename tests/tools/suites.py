@@ -122,8 +122,9 @@ def suite_environment(folder: str) -> dict[str, str]:
         # Debian's Blender takes the home of the first python3 on the path for its own.
         PATH="/usr/bin:" + os.environ.get("PATH", ""),
         PYTHONDONTWRITEBYTECODE="1",
-        # Suites share the cores: a waiting thread must not spin.
+        # Suites share the cores: a waiting thread must not spin, nor one of numpy's (2^4 cycles, then it sleeps).
         OMP_WAIT_POLICY="passive",
+        OPENBLAS_THREAD_TIMEOUT="4",
         ASAN_OPTIONS="detect_leaks=1:abort_on_error=0:" + os.environ.get("ASAN_OPTIONS", ""),
         UBSAN_OPTIONS="halt_on_error=1:print_stacktrace=1",
         LSAN_OPTIONS="print_suppressions=0:suppressions=tests/tools/leaks.txt",
