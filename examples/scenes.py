@@ -178,6 +178,15 @@ def box_mesh(size: tuple[float, float, float], divisions: int) -> tuple[np.ndarr
     return vertices, np.ravel(index)[np.concatenate(quads)]
 
 
+def sheet_mesh(side: float, divisions: int) -> tuple[np.ndarray, np.ndarray]:
+    """A flat square of quads around the origin, z = 0."""
+    steps = np.arange(divisions + 1)
+    a, b = (grid.ravel() for grid in np.meshgrid(steps, steps, indexing="ij"))
+    cell = (steps[:-1, None] * (divisions + 1) + steps[None, :-1]).ravel()
+    quads = np.stack([cell, cell + divisions + 1, cell + divisions + 2, cell + 1], axis=1)
+    return np.stack([a / divisions - 0.5, b / divisions - 0.5, 0.0 * a], axis=1) * side, quads
+
+
 def tube_mesh(length: float, radius: float, rings: int, segments: int) -> tuple[np.ndarray, list[tuple[int, ...]]]:
     """A closed tube along +X: `rings` + 1 rings of `segments` vertices and a fan over each end."""
     angle = 2 * pi * np.arange(segments) / segments
