@@ -298,6 +298,7 @@ class Edit:
         targets: Floats,
         directions: Floats,
         bounds: Ints,
+        give: Floats,
         missed: Floats,
         monitor: Monitor | None = None,
         /,

@@ -146,14 +146,15 @@ static SnStatus solve(SnContext *context, SnEdit *edit, const MotionSettings *s,
         memcpy(handles[h].target, (const double *)a[4].data + 3 * h, sizeof handles[h].target);
         memcpy(handles[h].direction, (const double *)a[5].data + 3 * h, sizeof handles[h].direction);
         handles[h].is_bound = ((const int32_t *)a[6].data)[h] != 0;
+        handles[h].give = ((const double *)a[7].data)[h];
     }
-    SN_TRY(sn_edit_solve(context, edit, &s->motion, &s->landing, count, handles, a[7].data, report));
+    SN_TRY(sn_edit_solve(context, edit, &s->motion, &s->landing, count, handles, a[8].data, report));
 cleanup:
     sn_release(handles);
     return status;
 }
 
-/* solve(settings, times, shown, patches, points, targets, directions, bounds, missed, monitor=None) -> (rounds, missed, shapes) */
+/* solve(settings, times, shown, patches, points, targets, directions, bounds, give, missed, monitor=None) -> (rounds, missed, shapes) */
 static PyObject *edit_solve(PyObject *object, PyObject *arguments)
 {
     Edit *self = (Edit *)object;
@@ -165,14 +166,15 @@ static PyObject *edit_solve(PyObject *object, PyObject *arguments)
                    {.name = "targets", .kind = 'd', .rows = -1, .columns = 3},
                    {.name = "directions", .kind = 'd', .rows = -1, .columns = 3},
                    {.name = "bounds", .kind = 'i', .rows = -1, .columns = 1},
+                   {.name = "give", .kind = 'd', .rows = -1, .columns = 1},
                    {.name = "missed", .kind = 'd', .rows = -1, .columns = 1, .use = SN_ARRAY_WRITE}};
     PyObject *options, *monitor = Py_None;
     MotionSettings settings;
     SnEditReport report = {0};
     SnContext own, *context;
     SnStatus status;
-    if (!PyArg_ParseTuple(arguments, "OOOOOOOOO|O:solve", &options, &a[0].object, &a[1].object, &a[2].object, &a[3].object, &a[4].object,
-                          &a[5].object, &a[6].object, &a[7].object, &monitor) ||
+    if (!PyArg_ParseTuple(arguments, "OOOOOOOOOO|O:solve", &options, &a[0].object, &a[1].object, &a[2].object, &a[3].object, &a[4].object,
+                          &a[5].object, &a[6].object, &a[7].object, &a[8].object, &monitor) ||
         (context = sn_monitor_context(monitor, &own)) == NULL || read_motion(options, &settings) < 0 ||
         sn_arrays_open(SN_COUNT(a), a) < 0) {
         return NULL;
@@ -284,7 +286,7 @@ int sn_edit_type_add(PyObject *module)
 {
     static PyMethodDef methods[] = {
         {"solve", edit_solve, METH_VARARGS,
-         "solve(settings, times, shown, patches, points, targets, directions, bounds, missed, monitor=None) -> (rounds, missed, shapes)."},
+         "solve(settings, times, shown, patches, points, targets, directions, bounds, give, missed, monitor=None) -> (rounds, missed, shapes)."},
         {"frame", edit_frame, METH_VARARGS, "frame(time, shown, result): the edited cage of a moment that is shown so."},
         {"field", edit_field, METH_VARARGS, "field(time, result): the edit of a moment, in rest axes."},
         {"frequencies", edit_frequencies, METH_O, "frequencies(squared) -> count: eigenvalues of the basis."},

@@ -2,7 +2,9 @@
 
 #include "base/memory.h"
 #include "method/edit/landing.h"
+#include "method/edit/yielding.h"
 
+#include <math.h>
 #include <string.h>
 
 struct SnEdit {
@@ -93,6 +95,7 @@ SnStatus sn_edit_solve(SnContext *context, SnEdit *edit, const SnEditMotion *mot
 {
     SnStatus status = SN_OK;
     size_t kept = 0, before = edit->count;
+    int yields = 0;
     *report = (SnEditReport){0};
     edit->is_none = 1;
     if (count == 0) {
@@ -104,12 +107,16 @@ SnStatus sn_edit_solve(SnContext *context, SnEdit *edit, const SnEditMotion *mot
     SN_TRY(resize(context, edit, count, kept));
     for (size_t h = 0; h < count; h++) {
         edit->times[h] = handles[h].time;
+        yields |= handles[h].give > 0.0;
     }
     for (size_t j = 0; j < edit->mode_count; j++) {
         edit->kernels[j] = sn_edit_kernel(edit->anchors.basis.squared[j], motion);
     }
-    SN_TRY(sn_edit_land(context, &edit->anchors, edit->kernels, settings, count, settings->is_quick ? kept : 0, handles, edit->impulses, missed, report));
+    SN_TRY((yields ? sn_edit_yield : sn_edit_land)(context, &edit->anchors, edit->kernels, settings, count, settings->is_quick ? kept : 0, handles,
+                                                   edit->impulses, missed, report));
     for (size_t h = 0; h < count; h++) {
+        report->missed = fmax(report->missed, missed[h]);
+        memcpy(sn_edit_anchors_find(&edit->anchors, h)->target, handles[h].target, sizeof handles[h].target);
         sn_edit_basis_to_shapes(&edit->anchors.basis, edit->impulses + h * edit->mode_count, edit->forces + h * edit->mode_count);
     }
     for (size_t k = 0; k < count * edit->mode_count; k++) {

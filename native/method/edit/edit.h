@@ -15,6 +15,7 @@ typedef struct SnEditHandle {
     double target[3];      /* where, world metres */
     double direction[3];   /* not 0: only along this unit vector; 0: in all three */
     int is_bound;          /* along its direction it may be farther than its target: it is held from one side, as by a floor */
+    double give;           /* 0: it is to land. Else, if any of a solve has some, all yield: this fraction of a pull it misses by, alone */
 } SnEditHandle;
 
 typedef struct SnEditSettings {

@@ -1,6 +1,5 @@
-/* From handles to the edit that lands on their targets (methods, section 5, "Solve" and "Landing"). The edit is Z(t) = Σ_h c k̃(t, t_h) Y_h in
-   modes: every handle h has an impulse Y_h. Newton finds them; its rows are those of the warp at the present edit, so that bent and turned
-   bodies land where they are pulled to. */
+/* From handles to the edit that lands on their targets (methods, section 5, "Landing"). Newton finds their impulses; its rows are those of
+   the warp at the present edit, so that bent and turned bodies land where they are pulled to. */
 #ifndef SN_METHOD_EDIT_LANDING_H
 #define SN_METHOD_EDIT_LANDING_H
 

@@ -17,6 +17,9 @@ void sn_edit_pose_clear(SnEditPose *pose)
     sn_release(pose->rotations);
     sn_release(pose->scratch);
     sn_release(pose->partial);
+    sn_release(pose->wished);
+    sn_release(pose->missing);
+    sn_release(pose->shifts);
     sn_release(pose->queue);
     memset(pose, 0, sizeof *pose);
 }
@@ -33,6 +36,9 @@ SnStatus sn_edit_pose_init(SnContext *context, SnEditBody *body, SnEditPose *pos
     pose->corners = pose->scratch;
     SN_TRY_NEW(context, pose->partial, 3 * sn_parallel_chunk_count(tets, CHUNK), double);
     SN_TRY_NEW(context, pose->queue, tets, int32_t);
+    SN_TRY_NEW(context, pose->wished, 3 * body->cage->vertex_count, double);
+    SN_TRY_NEW(context, pose->missing, 9 * tets, double);
+    SN_TRY_NEW(context, pose->shifts, 3 * tets, double);
 cleanup:
     if (status != SN_OK) {
         sn_edit_pose_clear(pose);
@@ -89,6 +95,7 @@ void sn_edit_pose_set(SnEditPose *pose, const double *shown)
     transpose(elements->count, pose->scratch, pose->rotations);
     mend_rotations(pose);
     pose->is_set = 1;
+    pose->is_wished = 0;
 }
 
 /* What the edit of one tet is: its turn, strain and rotation. */
@@ -207,30 +214,53 @@ static double find_share(const SnEditBody *body, size_t tet, const double *lever
     return part < 0 ? 0.0 : lever[3 * body->world.tet_count + (size_t)part] * body->world.elements->volume[tet] / body->loose_volume[part];
 }
 
+static void wish_tets(void *data, size_t chunk, size_t begin, size_t end)
+{
+    const PoseJob *job = data;
+    SnEditPose *pose = job->pose;
+    (void)chunk;
+    for (size_t e = begin; e < end; e++) {
+        TetEdit edit;
+        find_edit(&pose->body->world, e, job->p, &edit);
+        find_missing(pose, e, &edit, pose->missing + 9 * e);
+        find_shift(pose, e, job->p, pose->shifts + 3 * e);
+    }
+}
+
+/* What all tets wish for by the edit p: at hand where it is that of the last call, as for all handles of a moment. */
+static void wish(SnEditPose *pose, const double *p)
+{
+    PoseJob job = {pose, p, NULL, NULL};
+    size_t bytes = 3 * pose->body->cage->vertex_count * sizeof *p;
+    if (pose->is_wished && memcmp(pose->wished, p, bytes) == 0) {
+        return;
+    }
+    memcpy(pose->wished, p, bytes);
+    sn_parallel_for(pose->body->world.tet_count, CHUNK, wish_tets, &job);
+    pose->is_wished = 1;
+}
+
 static void measure_tets(void *data, size_t chunk, size_t begin, size_t end)
 {
     const PoseJob *job = data;
+    const SnEditPose *pose = job->pose;
     double sum[3] = {0};
     for (size_t e = begin; e < end; e++) {
-        TetEdit edit;
-        double missing[9], moved[3], shift[3];
-        const double *lever = job->lever + 3 * e;
-        double share = find_share(job->pose->body, e, job->lever);
-        find_edit(&job->pose->body->world, e, job->p, &edit);
-        find_missing(job->pose, e, &edit, missing);
-        multiply_vector(missing, lever, moved);
-        find_shift(job->pose, e, job->p, shift);
-        for (int a = 0; a < 3; a++) {
-            sum[a] += moved[a] + share * shift[a];
+        double moved[3];
+        double share = find_share(pose->body, e, job->lever);
+        multiply_vector(pose->missing + 9 * e, job->lever + 3 * e, moved);
+        for (size_t a = 0; a < 3; a++) {
+            sum[a] += moved[a] + share * pose->shifts[3 * e + a];
         }
     }
-    memcpy(job->pose->partial + 3 * chunk, sum, sizeof sum);
+    memcpy(pose->partial + 3 * chunk, sum, sizeof sum);
 }
 
 void sn_edit_pose_measure(SnEditPose *pose, const double *p, const double *lever, double offset[3])
 {
     PoseJob job = {pose, p, lever, NULL};
     size_t count = pose->body->world.tet_count;
+    wish(pose, p);
     sn_parallel_for(count, CHUNK, measure_tets, &job);
     memset(offset, 0, 3 * sizeof *offset);
     for (size_t c = 0; c < sn_parallel_chunk_count(count, CHUNK); c++) {
@@ -340,20 +370,8 @@ void sn_edit_pose_rows(SnEditPose *pose, const double *p, const double *lever, d
     sn_parallel_for(pose->body->world.assembly.unknown_count, CHUNK, gather_rows, &job);
 }
 
-static void wish_tets(void *data, size_t chunk, size_t begin, size_t end)
-{
-    const PoseJob *job = data;
-    const SnWorld *world = &job->pose->body->world;
-    (void)chunk;
-    for (size_t e = begin; e < end; e++) {
-        TetEdit edit;
-        find_edit(world, e, job->p, &edit);
-        find_missing(job->pose, e, &edit, job->pose->scratch + 9 * (size_t)world->source_tets[e]);
-    }
-}
-
 /* Loose parts go with the mean of their edit. */
-static SnStatus shift_loose(SnContext *context, SnEditPose *pose, const double *p, double *result)
+static SnStatus shift_loose(SnContext *context, const SnEditPose *pose, double *result)
 {
     SnStatus status = SN_OK;
     const SnEditBody *body = pose->body;
@@ -362,12 +380,9 @@ static SnStatus shift_loose(SnContext *context, SnEditPose *pose, const double *
     double *shifts = NULL;
     SN_TRY_NEW(context, shifts, 3 * part_count, double);
     for (size_t e = 0; e < body->world.tet_count; e++) {
-        double shift[3];
-        if (body->loose[e] >= 0) {
-            find_shift(pose, e, p, shift);
-            for (size_t a = 0; a < 3; a++) {
-                shifts[3 * (size_t)body->loose[e] + a] += body->world.elements->volume[e] / body->loose_volume[body->loose[e]] * shift[a];
-            }
+        double share = body->loose[e] >= 0 ? body->world.elements->volume[e] / body->loose_volume[body->loose[e]] : 0.0;
+        for (size_t a = 0; a < 3 && body->loose[e] >= 0; a++) {
+            shifts[3 * (size_t)body->loose[e] + a] += share * pose->shifts[3 * e + a];
         }
     }
     for (size_t k = 0; k < 3 * body->cage->vertex_count; k++) {
@@ -383,12 +398,15 @@ cleanup:
 SnStatus sn_edit_pose_warp(SnContext *context, SnEditPose *pose, const double *p, double *result)
 {
     SnStatus status = SN_OK;
-    PoseJob job = {pose, p, NULL, NULL};
+    const SnWorld *world = &pose->body->world;
     memcpy(result, pose->shown, 3 * pose->body->cage->vertex_count * sizeof *result);
     memset(pose->scratch, 0, 9 * pose->body->cage->tet_count * sizeof *pose->scratch);
-    sn_parallel_for(pose->body->world.tet_count, CHUNK, wish_tets, &job);
+    wish(pose, p);
+    for (size_t e = 0; e < world->tet_count; e++) {
+        memcpy(pose->scratch + 9 * (size_t)world->source_tets[e], pose->missing + 9 * e, 9 * sizeof *pose->scratch);
+    }
     SN_TRY(sn_warp_correct(context, pose->body->warp, pose->scratch, result));
-    SN_TRY(shift_loose(context, pose, p, result));
+    SN_TRY(shift_loose(context, pose, result));
 cleanup:
     return status;
 }

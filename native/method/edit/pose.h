@@ -15,7 +15,10 @@ typedef struct SnEditPose {
     double *corners;   /* ... and then tets x 4 x 9: the same memory */
     double *partial;   /* chunks x 3 */
     int32_t *queue;    /* tets */
-    int is_set;
+    double *wished;    /* cage vertices x 3: the edit ... */
+    double *missing;   /* ... for which tets wish so much more (the world's tets x 9) ... */
+    double *shifts;    /* ... and move so far (x 3) */
+    int is_set, is_wished;
 } SnEditPose;
 
 SnStatus sn_edit_pose_init(SnContext *context, SnEditBody *body, SnEditPose *pose);

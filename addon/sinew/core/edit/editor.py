@@ -24,6 +24,14 @@ _POLISHES = 4  # the cage lands first, then the surface on it with its detail
 _SLIPS = 0.003  # of the longest pull: what contacts may be off
 _MOST_ROWS = {"above": 48, "slide": 48, "pin": 96}  # that keep contacts
 _AT_ONCE = 2  # contacts that are held after a look at all frames
+# What a contact gives of its way, and a handle that contacts are against at first and at last.
+_GIVES, _GIVES_WAY = 1e-3, 1e3
+# After so many looks in which no contact that is off was a new one, or handles missed by so much of the longest pull,
+# they are at odds.
+_PATIENCE, _AT_ODDS = 4, 0.05
+_TRIES = 4  # looks before handles give way more
+_BEARS = 3.0  # times as far off as is asked for is borne before handles give way
+_TURNED = 0.98  # cosine: by more than that a contact looks elsewhere
 _CLOSE = 0.25  # of the radius of handles: that of contacts, which lie side by side
 _ROUGHLY = 5  # rounds of Newton between two looks
 _FARTHEST = 2.0  # of size: no handle is pulled farther, and what is missed is told
@@ -77,7 +85,7 @@ class Landed:
     contact_rows: int = 0
 
 
-@dataclass
+@dataclass(eq=False)
 class _Row:
     """A handle at one frame."""
 
@@ -92,6 +100,8 @@ class _Row:
     beyond: float  # metres that it is pulled farther than anything is
     direction: Floats = field(default_factory=lambda: np.zeros(3))  # not 0: only along it
     is_bound: bool = False  # and it may go farther
+    give: float = 0.0  # what it misses by alone, of its way
+    pushed: float = 0.0  # metres that its target lies beyond its goal, for what it gives
 
 
 class Editor:
@@ -108,6 +118,7 @@ class Editor:
         corners = cage.vertices[cage.tets]
         cell = float(np.cbrt(6.0 * np.median(np.abs(np.linalg.det(corners[:, 1:] - corners[:, :1])) / 6.0)))
         self.radius = 2.0 * cell  # of a handle that has none of its own
+        self._close = _CLOSE * self.radius
         self._is_none = True
         self._held: list[_Row] = []  # contacts, in the order in which they were found
         self._goals: dict[tuple[float, tuple[int, ...]], tuple[float, ...]] = {}  # of the last handles
@@ -170,12 +181,13 @@ class Editor:
         )
         directions = np.array([row.direction for row in rows])
         bounds = np.array([row.is_bound for row in rows], np.int32)
+        give = np.array([row.give for row in rows])
         pulled = [k for k, row in enumerate(rows) if row.handle >= 0]
         rounds = shapes = 0
         for polishing in range(_POLISHES + 1 if polish else 1):
             targets, missed = np.array([row.target for row in rows]), np.empty(len(rows))
             how = {**settings, "goes_on": settings["goes_on"] or polishing > 0}
-            done, _, shapes = self._native.solve(how, *arrays, targets, directions, bounds, missed, self._monitor)
+            done, _, shapes = self._native.solve(how, *arrays, targets, directions, bounds, give, missed, self._monitor)
             rounds += done
             if not polish:
                 break
@@ -198,9 +210,10 @@ class Editor:
         polish: bool,
     ) -> tuple[Floats, float]:
         """Holds the contacts that are off most, a few after each look, until none is; how far handles are missed then,
-        and what the worst contact is off."""
+        and what the worst contact is off. Where both cannot be, handles give way, ten times as much after each try:
+        one that gives way altogether leaves the contacts of the input."""
         longest = self._longest(rows)
-        how, looks = settings, 1
+        how, looks, wanted = settings, 1, _SLIPS * longest
         if not settings["goes_on"]:
             how, looks = {**settings, "goes_on": True, "tolerance": _NEAR, "rounds": _ROUGHLY}, contacts.looks
         patches = [self._weights(row.vertices, row.radius)[0] > 0.0 for row in rows]
@@ -214,24 +227,64 @@ class Editor:
             return broken, worst, max((way for _, way in looked), default=0.0)
 
         broken, slipped, farthest = look()
-        calm, best = _WILD * max(farthest, longest), (slipped, len(self._held))
+        calm, since = _WILD * max(farthest, longest), 0
         for _ in range(looks):
             room = _MOST_ROWS[contacts.kind] - len(self._held)
-            if slipped <= _SLIPS * longest or farthest > 10.0 * calm or room <= 0:
+            if slipped <= wanted or farthest > 10.0 * calm or room <= 0 or since == _PATIENCE:
                 break
-            chosen = choose_worst(broken, lambda one: self._rest[one.vertex], self.radius, min(_AT_ONCE, room))
-            self._held += [self._contact(one, posed) for one in chosen]
+            is_new = self._hold(broken, min(_AT_ONCE, room), posed)
             missed, _, _ = self._land([*rows, *self._held], how, False)
             broken, slipped, farthest = look()
-            best = min(best, (slipped, len(self._held))) if farthest <= calm else best
-        if farthest > calm or slipped > 2.0 * max(best[0], _SLIPS * longest):
-            # Contacts contradict each other, or the handles: those stay that did most.
-            del self._held[best[1] :]
-            missed, _, _ = self._land([*rows, *self._held], {**how, "goes_on": False}, False)
-            slipped = look()[1]
-        elif polish and self._held:
-            missed, _, _ = self._land([*rows, *self._held], {**settings, "goes_on": True}, True)
+            since = 0 if is_new and missed[: len(rows)].max() < _AT_ODDS * longest else since + 1
+        if farthest <= calm and slipped <= _BEARS * wanted:
+            if polish and self._held:
+                missed, _, _ = self._land([*rows, *self._held], {**settings, "goes_on": True}, True)
+            return missed, slipped
+        if not settings["goes_on"]:
+            how = {**how, "goes_on": False}
+            for row in [*rows, *self._held]:
+                row.give = _GIVES
+            while (farthest > calm or slipped > _BEARS * wanted) and rows[0].give < _GIVES_WAY:
+                for _ in range(_TRIES):
+                    missed, _, _ = self._land([*rows, *self._held], how, False)
+                    how["goes_on"] = True
+                    broken, slipped, farthest = look()
+                    if farthest <= calm and slipped <= _BEARS * wanted:
+                        break
+                    self._push()
+                    self._hold(broken, min(_AT_ONCE, _MOST_ROWS[contacts.kind] - len(self._held)), posed, _GIVES)
+                for row in rows:
+                    row.give *= 10.0
         return missed, slipped
+
+    def _hold(
+        self, broken: Sequence[Broken], room: int, posed: Callable[[float], Posed], give: float = 0.0
+    ) -> bool:
+        """Some of the contacts that are off most are held; of one that is held already and looks elsewhere by now, the
+        way. Whether there were any."""
+        is_new = False
+        others = []
+        for one in broken:
+            own = [k for k, row in enumerate(self._held) if (row.frame, row.vertices) == (one.frame, (one.vertex,))]
+            if any(abs(float(self._held[k].direction @ one.direction)) > _TURNED for k in own):
+                continue
+            if own and one.from_one_side:
+                self._held[own[0]] = self._contact(one, posed, give)
+                is_new = True
+            elif not self.why_not((one.vertex,), self._close):
+                others.append(one)
+        for one in choose_worst(others, lambda one: self._rest[one.vertex], self.radius, room):
+            self._held.append(self._contact(one, posed, give))
+            is_new = True
+        return is_new
+
+    def _push(self) -> None:
+        """Contacts that give push harder where they are still off, and less where they push too far."""
+        for row in self._held:
+            _, point = self._weights(row.vertices, row.radius)
+            off = float((row.goal - point @ self.frame(row.frame, row.posed.cage)) @ row.direction)
+            row.pushed = max(row.pushed + off, 0.0) if row.is_bound else row.pushed + off
+            row.target = row.goal + row.pushed * row.direction
 
     def _broken(
         self,
@@ -252,14 +305,13 @@ class Editor:
         farthest = float(np.linalg.norm(ways, axis=1).max())
         return contacts.broken(frame, near, ways, pulled[near.vertices], _SLIPS * longest), farthest
 
-    def _contact(self, one: Broken, posed: Callable[[float], Posed]) -> _Row:
+    def _contact(self, one: Broken, posed: Callable[[float], Posed], give: float) -> _Row:
         """A row that takes back what the present edit does to a contact."""
         moment = posed(one.frame)
-        radius = _CLOSE * self.radius
-        _, point = self._weights((one.vertex,), radius)
+        _, point = self._weights((one.vertex,), self._close)
         target = point @ self.frame(one.frame, moment.cage) + one.amount * one.direction
-        what = (-1, (one.vertex,), radius, one.frame, moment, target, target, target, 0.0)
-        return _Row(*what, direction=one.direction, is_bound=one.from_one_side)
+        what = (-1, (one.vertex,), self._close, one.frame, moment, target, target, target, 0.0)
+        return _Row(*what, direction=one.direction, is_bound=one.from_one_side, give=give)
 
     def frame(self, frame: float, shown: Floats) -> Floats:
         """The edited cage (n, 3) of a frame that is shown so; itself where nothing is edited."""
@@ -269,10 +321,10 @@ class Editor:
         self._native.frame(frame / self.frame_rate, np.ascontiguousarray(shown), result)
         return result
 
-    def why_not(self, handle: Handle) -> str:
-        """Why a handle cannot be pulled, or ""."""
+    def why_not(self, vertices: tuple[int, ...], radius: float) -> str:
+        """Why vertices cannot be pulled, or ""."""
         try:
-            self._weights(handle.vertices, handle.radius)
+            self._weights(vertices, radius)
         except BadInput as error:
             return str(error)
         return ""

@@ -131,7 +131,7 @@ class StoredEdits:
             except BadInput as error:  # nothing of the body is free
                 self.left_out += (str(error),)
                 continue
-            reasons = {handle: editor.why_not(handle) for handle in wanted.acting}
+            reasons = {handle: editor.why_not(handle.vertices, handle.radius) for handle in wanted.acting}
             self.left_out += tuple(filter(None, reasons.values()))
             edits = dataclasses.replace(wanted, handles=tuple(one for one, reason in reasons.items() if not reason))
             if not edits.handles:
