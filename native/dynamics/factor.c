@@ -15,8 +15,9 @@
 
    What touches is stiff, and another part of it presses in every round: the corners of its planes come last in the factor (a border,
    math/border.h), so that the elastic part is kept and only what is left of it there, with the planes as they press now and turned back with the
-   body, is factorized in each round. Where they have too many corners for that, planes are part of the matrix, which is made
-   anew whenever others press, and pairs of corners that no element joins only as what is at least as stiff.
+   body, is factorized in each round. Where they have too many corners for that, beside what a factorization of all takes (cloth in folds, nearly all of
+   which touches), planes are part of the matrix, which is made anew whenever others press; its pattern then has the pairs of corners that no
+   element joins as well (dynamics/joined.h). An exact factor of the last resort takes those as what is at least as stiff.
 
    H₀⁻¹ is `quick` (math/multifrontal: single precision, and half of that for a factor of another shape), or `exact` (CHOLMOD) where
    single precision loses digits or has not been enough.
@@ -38,6 +39,7 @@
 #include "dynamics/factor.h"
 
 #include "base/memory.h"
+#include "dynamics/joined.h"
 #include "dynamics/lbfgs.h"
 #include "dynamics/response.h"
 #include "dynamics/rotations.h"
@@ -52,6 +54,8 @@
 #define MOST_REFRESH_COST 30 /* within the rounds of a step there must be room for the other resorts */
 #define BORDER_MOST 400      /* points: from there on a border costs as much as a factorization of all */
 #define BORDER_WITH_RING 250 /* points: a border of less takes neighbours in, which may be touched next */
+#define BORDER_SHARE 1.0     /* of the products of a factorization: what a border may take, ... */
+#define BORDER_TRIED 40      /* ... and with fewer points it always may */
 #define PRODUCTS_OF_FACTORIZATION 12.0 /* measured: that are as fast as reading one entry of the factor in a solution */
 
 struct SnFactor {
@@ -59,12 +63,14 @@ struct SnFactor {
     SnLinearSolver *exact;     /* the last resort */
     SnMultifrontal *quick;     /* single precision, several times as fast */
     SnMultifrontal *bordered;  /* the same with a border; null: none was needed yet */
-    int is_exact, is_bordered; /* which of them holds the factor */
+    SnJoined joined;           /* the same with what touches in its pattern */
+    int is_exact, is_bordered, is_joined; /* which of them holds the factor */
+    double products;           /* that a factorization by `quick` takes */
     size_t border_count;
     int32_t *border;           /* unknowns: the points of the border, rising, ... */
     int32_t *border_place;     /* unknowns: ... and where each is among them, or -1 */
     unsigned char *border_marks; /* unknowns */
-    int grows_border;          /* a new one takes the last one in: what touched once may do so again */
+    int grows_border, grows_joined; /* a new one takes the last one in: what touched once may do so again */
     int is_open;               /* the border is to be closed before the next solution */
     int is_made;               /* a factor is at hand ... */
     double *positions;         /* vertices x 3: ... of the Hessian there */
@@ -94,11 +100,11 @@ struct SnFactor {
 };
 
 /* By counting, never by a clock: the larger the body, the dearer is a factorization beside a round. */
-static int count_refresh_cost(const SnFactor *factor, double round_work, double hessian_work)
+static int count_refresh_cost(SnFactor *factor, double round_work, double hessian_work)
 {
-    double products, entries;
-    sn_multifrontal_work(factor->quick, &products, &entries);
-    double cost = (products / PRODUCTS_OF_FACTORIZATION + hessian_work) / (entries + round_work);
+    double entries;
+    sn_multifrontal_work(factor->quick, &factor->products, &entries);
+    double cost = (factor->products / PRODUCTS_OF_FACTORIZATION + hessian_work) / (entries + round_work);
     return (int)fmin(cost, MOST_REFRESH_COST);
 }
 
@@ -137,6 +143,7 @@ void sn_factor_destroy(SnFactor *factor)
     }
     sn_multifrontal_destroy(factor->quick);
     sn_multifrontal_destroy(factor->bordered);
+    sn_joined_clear(&factor->joined);
     sn_linear_solver_destroy(factor->exact);
     sn_lbfgs_clear(&factor->secants);
     sn_response_clear(&factor->response);
@@ -172,7 +179,7 @@ cleanup:
 
 void sn_factor_forget(SnFactor *factor)
 {
-    factor->is_made = factor->grows_border = 0;
+    factor->is_made = factor->grows_border = factor->grows_joined = 0;
     factor->has_hardness = 0;
 }
 
@@ -273,14 +280,12 @@ static size_t mark_ring(SnFactor *factor)
     return count;
 }
 
-/* Makes the border of the planes at hand; one that is there already serves again. *is_made is 0 where it would be too large. */
-static SnStatus make_border(SnContext *context, SnFactor *factor, int *is_made)
+/* Marks the corners of all planes; returns how many points they are. Those of the last border, where it is to grow, are marked too. */
+static size_t mark_corners(SnFactor *factor)
 {
-    SnStatus status = SN_OK;
     const SnPlanes *planes = factor->planes;
-    size_t unknowns = factor->assembly->unknown_count, count = 0;
-    int same = factor->bordered != NULL, least = 1;
-    for (size_t k = 0; k < unknowns; k++) {
+    size_t count = 0;
+    for (size_t k = 0; k < factor->assembly->unknown_count; k++) {
         factor->border_marks[k] = factor->grows_border && factor->bordered != NULL && factor->border_place[k] >= 0 ? 4 : 0;
     }
     for (const SnPlane *plane = planes->planes; plane < planes->planes + planes->count; plane++) {
@@ -289,14 +294,22 @@ static SnStatus make_border(SnContext *context, SnFactor *factor, int *is_made)
             factor->border_marks[planes->unknowns[k]] |= 1;
         }
     }
-    if (count < BORDER_WITH_RING && mark_ring(factor) <= BORDER_WITH_RING) {
-        least = 0;
-    }
-    *is_made = count <= BORDER_MOST;
-    if (!*is_made) {
-        return SN_OK;
-    }
-    count = 0;
+    return count;
+}
+
+/* How many points a border may have beside a factorization of so many products. */
+static size_t border_most(double products)
+{
+    size_t most = (size_t)cbrt(BORDER_SHARE * products / 9.0); /* (3 x points)³ / 3 */
+    return most > BORDER_MOST ? BORDER_MOST : most < BORDER_TRIED ? BORDER_TRIED : most;
+}
+
+/* Makes the border of the corners that are marked, of at most so many points; one that is there already serves again. */
+static SnStatus make_border(SnContext *context, SnFactor *factor, size_t corners, size_t most)
+{
+    SnStatus status = SN_OK;
+    size_t unknowns = factor->assembly->unknown_count, count = 0, ring = most < BORDER_WITH_RING ? most : BORDER_WITH_RING;
+    int same = factor->bordered != NULL, least = !(corners < ring && mark_ring(factor) <= ring);
     for (size_t k = 0; k < unknowns; k++) {
         int inside = least ? factor->border_marks[k] & 1 : factor->border_marks[k] != 0;
         same &= (factor->border_place[k] >= 0) == inside;
@@ -306,11 +319,30 @@ static SnStatus make_border(SnContext *context, SnFactor *factor, int *is_made)
         }
     }
     factor->grows_border = 1;
+    factor->is_bordered = 1;
     if (!same) {
         sn_multifrontal_destroy(factor->bordered);
         factor->bordered = NULL;
         factor->border_count = count;
         SN_TRY(sn_multifrontal_create_bordered(context, &factor->assembly->pattern, factor->exact, count, factor->border, &factor->bordered));
+    }
+cleanup:
+    return status;
+}
+
+/* What touches comes into a border, or into the pattern of the whole, whichever takes less. */
+static SnStatus take_planes_in(SnContext *context, SnFactor *factor)
+{
+    SnStatus status = SN_OK;
+    size_t corners = mark_corners(factor), most = border_most(factor->products);
+    if (corners > most) {
+        SN_TRY(sn_joined_reach(context, &factor->joined, factor->assembly, factor->exact, factor->planes, factor->grows_joined));
+        factor->grows_joined = 1;
+        most = border_most(factor->joined.products);
+        factor->is_joined = corners > most;
+    }
+    if (!factor->is_joined) {
+        SN_TRY(make_border(context, factor, corners, most));
     }
 cleanup:
     return status;
@@ -370,7 +402,7 @@ SnStatus sn_factor_refresh(SnContext *context, SnFactor *factor, const double *p
 {
     SnStatus status = SN_OK;
     int covered, touched = factor->planes != NULL && any_counts(factor, &covered);
-    factor->is_made = factor->is_touched = factor->is_bordered = factor->has_turned = 0;
+    factor->is_made = factor->is_touched = factor->is_bordered = factor->is_joined = factor->has_turned = 0;
     sn_factor_find_hardness(factor);
     if (factor->springs != NULL && !factor->answers_springs) { /* stiffer than they are, and secants learn the rest */
         sn_springs_majorise(factor->springs, &factor->assembly->pattern, factor->values);
@@ -378,22 +410,23 @@ SnStatus sn_factor_refresh(SnContext *context, SnFactor *factor, const double *p
     factor->wants_exact |= factor->is_own && factor->charge > HOPELESS && !touched;
     factor->is_exact = factor->wants_exact;
     if (touched && !factor->is_exact) {
-        SN_TRY(make_border(context, factor, &factor->is_bordered));
+        SN_TRY(take_planes_in(context, factor));
     }
     if (factor->is_bordered) {
         factor->is_exact = sn_multifrontal_factorize(factor->bordered, factor->values) > 0 || close_border(factor);
-        factor->is_bordered = !factor->is_exact;
-    }
-    if (touched && !factor->is_bordered) {
-        sn_planes_stiffen(factor->planes, factor->assembly, factor->values);
-        factor->is_touched = 1;
-    }
-    if (!factor->is_bordered && !factor->is_exact) {
+    } else if (factor->is_joined) {
+        factor->is_exact = sn_joined_factorize(&factor->joined, factor->assembly, factor->planes, factor->values) > 0;
+    } else if (!factor->is_exact) {
         factor->is_exact = sn_multifrontal_factorize(factor->quick, factor->values) > 0; /* lost digits */
     }
     if (factor->is_exact) {
+        factor->is_bordered = factor->is_joined = 0;
+        if (touched) {
+            sn_planes_stiffen(factor->planes, &factor->assembly->pattern, factor->values);
+        }
         SN_TRY(sn_linear_solver_factorize(context, factor->exact, factor->values));
     }
+    factor->is_touched = touched && !factor->is_bordered;
     factor->response.is_known = 0;
     sn_lbfgs_forget(&factor->secants);
     memcpy(factor->positions, positions, 3 * factor->assembly->vertex_count * sizeof *positions);
@@ -409,7 +442,7 @@ static SnStatus apply(SnContext *context, SnFactor *factor, int roughly, double 
     if (factor->is_exact) {
         return sn_linear_solver_solve(context, factor->exact, vector, vector);
     }
-    SnMultifrontal *quick = factor->is_bordered ? factor->bordered : factor->quick;
+    SnMultifrontal *quick = factor->is_bordered ? factor->bordered : factor->is_joined ? factor->joined.factor : factor->quick;
     (roughly ? sn_multifrontal_solve_roughly : sn_multifrontal_solve)(quick, vector, vector);
     return SN_OK;
 }

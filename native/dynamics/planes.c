@@ -173,9 +173,8 @@ static void add_block(const SnBlockPattern *pattern, int32_t place, double weigh
     }
 }
 
-void sn_planes_stiffen(const SnPlanes *planes, const SnAssembly *assembly, double *values)
+void sn_planes_stiffen(const SnPlanes *planes, const SnBlockPattern *pattern, double *values)
 {
-    const SnBlockPattern *pattern = &assembly->pattern;
     for (const SnPlane *plane = planes->planes; plane < planes->planes + planes->count; plane++) {
         if (!plane->pressed && plane->grip == 0.0) {
             continue;

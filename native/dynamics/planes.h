@@ -67,8 +67,8 @@ void sn_planes_linearise(SnPlanes *planes, const SnAssembly *assembly, const dou
 /* Whether those pressed at the last value that did when they were linearised. */
 int sn_planes_stand(const SnPlanes *planes);
 
-/* Adds the second derivatives to a matrix on the assembly's pattern: exactly where the pattern has the block of two corners; elsewhere what
-   is at least as stiff, on the diagonal. */
-void sn_planes_stiffen(const SnPlanes *planes, const SnAssembly *assembly, double *values);
+/* Adds the second derivatives to a matrix over the unknowns: exactly where the pattern has the block of two corners; elsewhere what is at
+   least as stiff, on the diagonal. */
+void sn_planes_stiffen(const SnPlanes *planes, const SnBlockPattern *pattern, double *values);
 
 #endif

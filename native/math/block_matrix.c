@@ -70,20 +70,15 @@ static void fill_scalar_columns(SnBlockPattern *pattern)
     pattern->value_start[3 * pattern->size] = next;
 }
 
-SnStatus sn_block_pattern_init(SnContext *context, size_t list_count, const SnStencils *lists, const int32_t *unknown,
-                               size_t size, SnBlockPattern *pattern)
+/* Room for the blocks, and then what follows from their sorted keys. */
+static SnStatus fill_pattern(SnContext *context, size_t size, size_t blocks, const int64_t *keys, SnBlockPattern *pattern)
 {
     SnStatus status = SN_OK;
-    int64_t *keys = NULL;
-    memset(pattern, 0, sizeof *pattern);
-    pattern->size = size;
-    SN_TRY_NEW(context, keys, count_keys(list_count, lists, size), int64_t);
-    size_t blocks = collect_keys(list_count, lists, unknown, size, keys);
+    *pattern = (SnBlockPattern){.size = size};
     if (blocks > INT32_MAX / 9) {
         status = sn_context_fail(context, SN_BAD_INPUT, "The cage is too large to solve: lower the resolution.");
         goto cleanup;
     }
-
     pattern->block_count = blocks;
     pattern->value_count = 9 * blocks - 3 * size;
     SN_TRY_NEW(context, pattern->column_start, size + 1, int32_t);
@@ -97,13 +92,66 @@ SnStatus sn_block_pattern_init(SnContext *context, size_t list_count, const SnSt
         pattern->column_start[pattern->columns[k] + 1] = (int32_t)k + 1;
     }
     fill_scalar_columns(pattern);
-
 cleanup:
-    sn_release(keys);
     if (status != SN_OK) {
         sn_block_pattern_clear(pattern);
     }
     return status;
+}
+
+SnStatus sn_block_pattern_init(SnContext *context, size_t list_count, const SnStencils *lists, const int32_t *unknown,
+                               size_t size, SnBlockPattern *pattern)
+{
+    SnStatus status = SN_OK;
+    int64_t *keys = NULL;
+    *pattern = (SnBlockPattern){0};
+    SN_TRY_NEW(context, keys, count_keys(list_count, lists, size), int64_t);
+    SN_TRY(fill_pattern(context, size, collect_keys(list_count, lists, unknown, size, keys), keys, pattern));
+cleanup:
+    sn_release(keys);
+    return status;
+}
+
+SnStatus sn_block_pattern_extend(SnContext *context, const SnBlockPattern *pattern, size_t couple_count, const int64_t *couples,
+                                 SnBlockPattern *extended, int32_t *place)
+{
+    SnStatus status = SN_OK;
+    int64_t *keys = NULL;
+    size_t filled = 0, next = 0;
+    *extended = (SnBlockPattern){0};
+    SN_TRY_NEW(context, keys, pattern->block_count + couple_count, int64_t);
+    for (size_t k = 0; k < pattern->block_count; k++) {
+        int64_t key = pattern->columns[k] * (int64_t)pattern->size + pattern->rows[k];
+        while (next < couple_count && couples[next] < key) {
+            keys[filled++] = couples[next++];
+        }
+        next += next < couple_count && couples[next] == key;
+        place[k] = (int32_t)filled;
+        keys[filled++] = key;
+    }
+    while (next < couple_count) {
+        keys[filled++] = couples[next++];
+    }
+    SN_TRY(fill_pattern(context, pattern->size, filled, keys, extended));
+cleanup:
+    sn_release(keys);
+    return status;
+}
+
+void sn_block_pattern_carry(const SnBlockPattern *pattern, const SnBlockPattern *extended, const int32_t *place, const double *values,
+                            double *carried)
+{
+    memset(carried, 0, extended->value_count * sizeof *carried);
+    for (size_t block = 0; block < pattern->block_count; block++) {
+        int diagonal = pattern->rows[block] == pattern->columns[block];
+        for (int j = 0; j < 3; j++) {
+            int first = diagonal ? j : 0;
+            int32_t from = sn_block_pattern_value(pattern, (int32_t)block, first, j), to = sn_block_pattern_value(extended, place[block], first, j);
+            for (int i = 0; i < 3 - first; i++) { /* a column of a block lies together */
+                carried[to + i] = values[from + i];
+            }
+        }
+    }
 }
 
 void sn_block_pattern_clear(SnBlockPattern *pattern)

@@ -32,6 +32,15 @@ SnStatus sn_block_pattern_init(SnContext *context, size_t list_count, const SnSt
                                size_t size, SnBlockPattern *pattern);
 void sn_block_pattern_clear(SnBlockPattern *pattern);
 
+/* The same pattern with further blocks: couples row > column, as keys column * size + row, rising, each once. `place` (block_count) receives where each
+   block of the pattern is in it. */
+SnStatus sn_block_pattern_extend(SnContext *context, const SnBlockPattern *pattern, size_t couple_count, const int64_t *couples,
+                                 SnBlockPattern *extended, int32_t *place);
+
+/* Values on a pattern as values on one that was extended from it; the further blocks are zero. */
+void sn_block_pattern_carry(const SnBlockPattern *pattern, const SnBlockPattern *extended, const int32_t *place, const double *values,
+                            double *carried);
+
 /* Index of the block at (row, column), row >= column; -1 when the pattern has none. */
 int32_t sn_block_pattern_find(const SnBlockPattern *pattern, int32_t row, int32_t column);
 

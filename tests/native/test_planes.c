@@ -1,8 +1,8 @@
 /* Planes as an energy: forces and second derivatives against differences, and minima that press with the force that they must. */
 #include "scenes.h"
 
+#include "dynamics/joined.h"
 #include "dynamics/newton.h"
-#include "dynamics/planes.h"
 
 #define PLANES 24
 
@@ -124,6 +124,35 @@ static void forces_and_second_derivatives_are_those_of_the_value(void)
     }
 }
 
+/* The quadratic form of the planes. */
+static double curvature_of(const SnPlanes *planes, const double *move)
+{
+    double sum = 0.0;
+    for (size_t p = 0; p < planes->count; p++) {
+        const SnPlane *plane = planes->planes + p;
+        double d[3] = {0};
+        for (int32_t k = plane->row.begin; k < plane->row.end; k++) {
+            for (size_t a = 0; a < 3; a++) {
+                d[a] += planes->weights[k] * move[3 * (size_t)planes->unknowns[k] + a];
+            }
+        }
+        for (size_t a = 0; a < 9; a++) {
+            sum += d[a / 3] * plane->block[a] * d[a % 3];
+        }
+    }
+    return sum;
+}
+
+static double product_of(const SnBlockPattern *pattern, const double *values, const double *move, double *product)
+{
+    double sum = 0.0;
+    sn_block_matrix_multiply(pattern, values, move, product);
+    for (size_t k = 0; k < 3 * pattern->size; k++) {
+        sum += move[k] * product[k];
+    }
+    return sum;
+}
+
 /* xᵀ A x of a matrix on the pattern is at least that of the planes, and the same where all blocks are there. */
 static void what_is_added_to_the_matrix_is_never_softer(void)
 {
@@ -138,28 +167,12 @@ static void what_is_added_to_the_matrix_is_never_softer(void)
     uint64_t random = 5;
     random_planes(&context, &scene, scene.mesh.positions, &planes);
     sn_planes_linearise(&planes, assembly, scene.mesh.positions);
-    sn_planes_stiffen(&planes, assembly, values);
+    sn_planes_stiffen(&planes, &assembly->pattern, values);
     for (int trial = 0; trial < 20; trial++) {
-        double exact = 0.0, added = 0.0;
         for (size_t k = 0; k < n; k++) {
             move[k] = check_random(&random) - 0.5;
         }
-        sn_block_matrix_multiply(&assembly->pattern, values, move, product);
-        for (size_t k = 0; k < n; k++) {
-            added += move[k] * product[k];
-        }
-        for (size_t p = 0; p < planes.count; p++) {
-            const SnPlane *plane = planes.planes + p;
-            double d[3] = {0};
-            for (int32_t k = plane->row.begin; k < plane->row.end; k++) {
-                for (size_t a = 0; a < 3; a++) {
-                    d[a] += planes.weights[k] * move[3 * (size_t)planes.unknowns[k] + a];
-                }
-            }
-            for (size_t a = 0; a < 9; a++) {
-                exact += d[a / 3] * plane->block[a] * d[a % 3];
-            }
-        }
+        double exact = curvature_of(&planes, move), added = product_of(&assembly->pattern, values, move, product);
         CHECK(added >= exact * (1.0 - 1e-12) && added < 20.0 * exact);
     }
     sn_planes_clear(&planes);
@@ -169,9 +182,61 @@ static void what_is_added_to_the_matrix_is_never_softer(void)
     sn_release(product);
 }
 
+/* A pattern that has the couples of the planes too takes all of them, no more and no less; with other planes it is another, or grows. */
+static void with_their_couples_in_the_pattern_planes_are_exact(void)
+{
+    SnContext context;
+    SnPlanes planes = {0};
+    SnLinearSolver *solver = NULL;
+    SnJoined joined = {0};
+    sn_context_init(&context);
+    Scene scene = scene_bar(&context, 4, 2, 1e4, &sn_density_neo_hookean);
+    const SnAssembly *assembly = &scene.world.assembly;
+    size_t n = 3 * assembly->unknown_count, couples = 0;
+    double *values = SN_NEW(&context, assembly->pattern.value_count, double);
+    double *move = SN_NEW(&context, n, double), *product = SN_NEW(&context, n, double), *right = SN_NEW(&context, n, double);
+    uint64_t random = 11;
+    for (size_t k = 0; k < n; k++) {
+        values[assembly->pattern.value_start[k]] = 1e3 + 1e2 * check_random(&random);
+    }
+    CHECK(sn_linear_solver_create(&context, &assembly->pattern, &solver) == SN_OK);
+    random_planes(&context, &scene, scene.mesh.positions, &planes);
+    sn_planes_linearise(&planes, assembly, scene.mesh.positions);
+    for (int part = 0; part < 4; part++) { /* half of the planes, all of them, half of them with what is kept, and without */
+        size_t all = planes.count;
+        planes.count = part == 1 ? all : all / 2;
+        CHECK(sn_joined_reach(&context, &joined, assembly, solver, &planes, part < 3) == SN_OK);
+        CHECK(part != 1 || joined.couple_count > couples);
+        CHECK(part != 2 || joined.couple_count >= couples);
+        CHECK(part != 3 || joined.couple_count == joined.asked_count);
+        couples = joined.couple_count;
+        CHECK(sn_joined_factorize(&joined, assembly, &planes, values) == 0);
+        for (size_t k = 0; k < n; k++) {
+            move[k] = check_random(&random) - 0.5;
+        }
+        double elastic = product_of(&assembly->pattern, values, move, product), exact = elastic + curvature_of(&planes, move);
+        CHECK_NEAR(product_of(&joined.pattern, joined.values, move, right), exact, 1e-12 * exact);
+        CHECK(exact > 1.01 * elastic);
+        sn_multifrontal_solve(joined.factor, right, product);
+        for (size_t k = 0; k < n; k++) {
+            CHECK_NEAR(product[k], move[k], 1e-3);
+        }
+        planes.count = all;
+    }
+    sn_joined_clear(&joined);
+    sn_linear_solver_destroy(solver);
+    sn_planes_clear(&planes);
+    scene_clear(&scene);
+    double *arrays[] = {values, move, product, right};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
+        sn_release(arrays[k]);
+    }
+}
+
 int main(void)
 {
     forces_and_second_derivatives_are_those_of_the_value();
     what_is_added_to_the_matrix_is_never_softer();
+    with_their_couples_in_the_pattern_planes_are_exact();
     return CHECK_RESULT();
 }
