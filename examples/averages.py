@@ -18,7 +18,8 @@ import numpy as np  # noqa: E402
 from building import reset_scene  # noqa: E402
 from drawing import BLACK, BLUE, GREEN, ORANGE, Line, body, picture, plot, write  # noqa: E402
 from near_meshes import ball  # noqa: E402
-from sinew.core.flesh.enricher import Enricher, enrich  # noqa: E402
+from sinew.core.flesh.enrich import enrich  # noqa: E402
+from sinew.core.flesh.enricher import Enricher  # noqa: E402
 from sinew.core.flesh.settings import Settings  # noqa: E402
 from sinew.core.paint.averages import average_regions  # noqa: E402
 from stage import axes  # noqa: E402

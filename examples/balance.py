@@ -28,7 +28,7 @@ def swing(
     seconds: float, scale: float = 1.0, rate: float = 24.0, resolution: int = 24, driven: bool = False
 ) -> tuple[Any, Any]:
     """Times, and how far the top of the bar is from its input, as a fraction of its length: along x, driven along z."""
-    from sinew.core.flesh.enricher import enrich
+    from sinew.core.flesh.enrich import enrich
 
     points, faces = scenes.tube_mesh(1.0, RADIUS, 24, 16)
     triangles = np.array([(f[0], f[i], f[i + 1]) for f in faces for i in range(1, len(f) - 1)], np.int32)

@@ -31,7 +31,7 @@ _API = {
     "automatic_follow": "paint.follow",
     "build_cage": "cage.cage",
     "edit": "flesh.edited",
-    "enrich": "flesh.enricher",
+    "enrich": "flesh.enrich",
 }
 __all__ = [  # noqa: F822 (found by __getattr__)
     *("Cage", "EditedFrames", "Enricher", "Error", "Handle", "Settings"),

@@ -11,6 +11,7 @@ import pytest
 from bodies import box_surface, sphere
 from shots import make_shot
 from sinew.core.bake import contact, obstacles, remake, run
+from sinew.core.bake.before import Member
 from sinew.core.bake.contact import Collided
 from sinew.core.bake.shot import Sample, Shot
 from sinew.core.bake.spool import Given
@@ -20,7 +21,7 @@ from sinew.core.base.native import module
 from sinew.core.cage.cage import Cage
 from sinew.core.cage.safe import measure_filling
 from sinew.core.edit.handles import Edits, Handle
-from sinew.core.flesh.enricher import enrich
+from sinew.core.flesh.enrich import enrich
 from sinew.core.flesh.settings import Settings
 from sinew.core.geometry.crossings import find_crossings
 from sinew.core.geometry.surface import areas_and_size
@@ -152,7 +153,7 @@ def test_two_bodies_meet_and_keep_their_momentum(tmp_path: Path) -> None:
         shot_of((-0.6, 0.0, 0.0), 14, Collided(), "left", initial_velocity=(2.0, 0.0, 0.0), **weightless),
         shot_of((0.6, 0.1, 0.0), 14, Collided(), "right", initial_velocity=(-1.0, 0.0, 0.0), **weightless),
     ]
-    members = [run.Member(shot, Given(still(shot)), world="one") for shot in shots]
+    members = [Member(shot, Given(still(shot)), world="one") for shot in shots]
     outcomes = run.bake_group(members, tmp_path)
     for one, other in zip(*map(surfaces, outcomes), strict=True):
         assert crossings((one, BALL_TRIANGLES), (other, BALL_TRIANGLES)) == 0

@@ -15,6 +15,7 @@ from bodies import box_surface
 from fake_method import registered, trail
 from shots import make_shot
 from sinew.core.bake import folders, method, run
+from sinew.core.bake.before import Member
 from sinew.core.bake.clock import Clock
 from sinew.core.bake.company import Company
 from sinew.core.bake.method import Method
@@ -44,10 +45,10 @@ def samples(shift: float, count: int = COUNT, bump: int = -1) -> Iterator[Sample
         yield Sample(k, (REST + way).astype(np.float32), np.eye(4))
 
 
-def company(world: str = "one", bump: int = -1, previous: tuple[str, str] = ("", "")) -> list[run.Member]:
+def company(world: str = "one", bump: int = -1, previous: tuple[str, str] = ("", "")) -> list[Member]:
     return [
-        run.Member(shot_of("left"), Given(samples(0.0)), previous[0], world=world),
-        run.Member(shot_of("right", jiggle=5.0), Given(samples(0.5, bump=bump)), previous[1], world=world),
+        Member(shot_of("left"), Given(samples(0.0)), previous[0], world=world),
+        Member(shot_of("right", jiggle=5.0), Given(samples(0.5, bump=bump)), previous[1], world=world),
     ]
 
 
@@ -208,21 +209,21 @@ def test_joint_seconds_are_shared_out(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_those_that_do_not_fit_together_are_told_before_any_work(tmp_path: Path) -> None:
-    longer = run.Member(shot_of("long", COUNT + 2), Given(samples(0.2, COUNT + 2)), world="one")
+    longer = Member(shot_of("long", COUNT + 2), Given(samples(0.2, COUNT + 2)), world="one")
     with pytest.raises(BadInput, match='"left" and "long" are simulated together: give them the same frame range'):
         run.bake_group([company()[0], longer], tmp_path)
     looped = dataclasses.replace(company()[1].shot, settings=Settings(resolution=8, loop=True))
     with pytest.raises(BadInput, match="no loop"):
-        run.bake_group([company()[0], run.Member(looped, Given(samples(0.5)), world="one")], tmp_path)
+        run.bake_group([company()[0], Member(looped, Given(samples(0.5)), world="one")], tmp_path)
     for change, word in ({"scheme": "implicit_euler"}, "Scheme"), ({"newton_rounds": 4}, "Rounds"):
         other = dataclasses.replace(company()[1].shot, settings=Settings(resolution=8, **change))
         with pytest.raises(BadInput, match=f'"left" and "right" are simulated together: give them the same {word}'):
-            run.bake_group([company()[0], run.Member(other, Given(samples(0.5)), world="one")], tmp_path)
+            run.bake_group([company()[0], Member(other, Given(samples(0.5)), world="one")], tmp_path)
     assert not tmp_path.exists() or not list(tmp_path.iterdir())
 
 
 def test_a_method_without_native_work_keeps_step_with_one_that_has_it(tmp_path: Path) -> None:
-    def members(made: Method, world: str) -> list[run.Member]:
+    def members(made: Method, world: str) -> list[Member]:
         flesh, trailing = company(world)
         return [flesh, dataclasses.replace(trailing, shot=trail(trailing.shot, made))]
 

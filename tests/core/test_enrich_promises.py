@@ -8,7 +8,8 @@ import pytest
 from bodies import box_surface, rotation, sphere
 from sinew.core.base.native import module
 from sinew.core.cage.cage import build_cage
-from sinew.core.flesh.enricher import Enricher, State, enrich
+from sinew.core.flesh.enrich import enrich
+from sinew.core.flesh.enricher import Enricher, State
 from sinew.core.flesh.settings import Settings
 from sinew.core.paint.regions import Regions
 

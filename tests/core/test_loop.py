@@ -16,7 +16,8 @@ from sinew.core.bake.shot import Carried, Sample, Shot
 from sinew.core.bake.store import Store
 from sinew.core.base.errors import BadInput, Cancelled
 from sinew.core.cage.approach import Approach
-from sinew.core.flesh.enricher import Enricher, enrich
+from sinew.core.flesh.enrich import enrich
+from sinew.core.flesh.enricher import Enricher
 from sinew.core.flesh.settings import Settings
 
 REST, TRIANGLES = box_surface((10, 3, 3), (1.0, 0.2, 0.2))

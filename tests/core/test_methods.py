@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from fake_method import TrailEngine, TrailPaint, trail
 from sinew.core.bake import folders, method, remake, run
+from sinew.core.bake.before import Member
 from sinew.core.bake.job import Job, Plan
 from sinew.core.bake.report import lines, told
 from sinew.core.bake.settings import BakeSettings
@@ -221,8 +222,8 @@ def test_an_interrupted_group_is_continued_and_has_the_same_bits(
         if stage == "Baking" and done >= stop:
             raise KeyboardInterrupt
 
-    def members() -> list[run.Member]:
-        return [run.Member(plan.shot, Given(samples())) for plan in group(made)]
+    def members() -> list[Member]:
+        return [Member(plan.shot, Given(samples())) for plan in group(made)]
 
     root = tmp_path / "sinew"
     with pytest.raises(Cancelled, match="kept"), pytest.MonkeyPatch.context() as patch:

@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from bodies import box_surface, rotation
-from sinew.core.flesh.enricher import Enricher, enrich
+from sinew.core.flesh.enrich import enrich
+from sinew.core.flesh.enricher import Enricher
 from sinew.core.flesh.settings import Settings
 
 pytestmark = pytest.mark.once

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from bodies import box_surface, rod
-from sinew.core.flesh.enricher import enrich
+from sinew.core.flesh.enrich import enrich
 from sinew.core.flesh.settings import Settings
 from sinew.core.methods.enrich import METHOD
 

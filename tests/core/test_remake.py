@@ -13,6 +13,7 @@ import pytest
 import shots
 from bodies import box_surface, rotation
 from sinew.core.bake import remake, run
+from sinew.core.bake.before import check_inputs
 from sinew.core.bake.shot import Carried, Passenger, Sample, Shot
 from sinew.core.bake.store import Store
 from sinew.core.base.errors import BadInput, Cancelled, StoreError
@@ -83,8 +84,8 @@ def test_it_is_what_a_bake_with_these_settings_makes_and_can_be_undone(baked: ru
         assert np.array_equal(played(anew, name), played(again, name))
     with Store.open(again.folder.parent, again.id) as store:
         shot = make_shot(settings=with_after(0.7), masks=Masks(after=weights))
-        assert run.check_inputs(store, shot, samples()) is None
-        assert run.check_inputs(store, make_shot(), samples()) == (0, "amount")
+        assert check_inputs(store, shot, samples()) is None
+        assert check_inputs(store, make_shot(), samples()) == (0, "amount")
     back = remake.remake(again.folder.parent, again.id, with_after(0.0))
     assert np.array_equal(played(back), played(baked))
 

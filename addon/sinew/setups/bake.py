@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..core.bake import run as baking
+from ..core.bake.before import Progress
 from ..core.bake.job import Job
 from ..core.base.errors import Error
 from ..scene import file, setup
@@ -33,7 +34,7 @@ def bake_object(
     name: str,
     values: dict[str, Any],
     target: Target,
-    progress: baking.Progress | None = None,
+    progress: Progress | None = None,
     *,
     method: str = "",
     resample: bool = False,
@@ -47,7 +48,7 @@ def bake_object(
 
 
 def bake_objects(
-    wanted: Sequence[Wanted], target: Target, progress: baking.Progress | None = None, *, resample: bool = False
+    wanted: Sequence[Wanted], target: Target, progress: Progress | None = None, *, resample: bool = False
 ) -> list[baking.Outcome]:
     """The same of a group that is computed together, by one job; with setups whose bodies touch these."""
     works = [
@@ -76,7 +77,7 @@ def bake_objects(
     return outcomes[: len(wanted)]
 
 
-def _sampled(works: Sequence[Sampling], target: Target, progress: baking.Progress | None) -> Job:
+def _sampled(works: Sequence[Sampling], target: Target, progress: Progress | None) -> Job:
     """A job that has all its samples: what is wrong with the last frame is told here, and nothing comes of it."""
     entered: list[Sampling] = []
     sampled: Sequence[Sampling] = ()
@@ -113,7 +114,7 @@ def _stop(job: Job, reason: BaseException) -> None:
         job.result()  # says what is kept
 
 
-def _tell(progress: baking.Progress | None, stage: str, done: int, total: int, left: float) -> None:
+def _tell(progress: Progress | None, stage: str, done: int, total: int, left: float) -> None:
     if progress:
         progress(stage, done, total, left)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..core.bake import folders
-from ..core.bake import run as baking
+from ..core.bake.before import check_inputs
 from ..core.bake.contact import Collided
 from ..core.bake.method import find
 from ..core.bake.report import frame_of
@@ -121,7 +121,7 @@ def _check_store(ob: Any, entry: setup.Setup, target: Target, store: Store) -> s
             return f'The mesh, what is painted on it or the settings of "{ob.name}" have changed: bake again.'
         if folders.entries(shot) != manifest.passengers:
             return f'The attached meshes of "{ob.name}" have changed: bake again.'
-        changed = baking.check_inputs(store, shot, all_samples(sampler, read.outer))
+        changed = check_inputs(store, shot, all_samples(sampler, read.outer))
         collided = getattr(shot.painted, "collided", None)
         crossed = _crossed(store, shot, collided) if changed is None and collided is not None else None
     if crossed is not None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..core.bake import folders, remake
 from ..core.bake import run as baking
+from ..core.bake.before import Progress
 from ..core.bake.manifest import Manifest
 from ..core.bake.method import find
 from ..core.base.errors import BadInput
@@ -101,7 +102,7 @@ class ObjectRemake:
         yield
         self.shown = yield from reading_of(self._method).shown(ob, self.settings)
 
-    def run(self, progress: baking.Progress | None = None) -> baking.Outcome:
+    def run(self, progress: Progress | None = None) -> baking.Outcome:
         """Needs no scene, so it may run in a thread."""
         return remake.remake(
             self.root, self.bake, self.settings, self.shown, amounts=self.amounts, progress=progress

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..base.errors import Cancelled, Error
 from . import run as baking
+from .before import Member, Progress
 from .clock import Clock
 from .shot import Sample, Shot
 from .spool import Spool
@@ -110,7 +111,7 @@ class Job(Working):
 
     def _bake(self, plans: Sequence[Plan], root: Path) -> list[baking.Outcome]:
         members = [
-            baking.Member(
+            Member(
                 plan.shot, spool, plan.previous, plan.clock, plan.world, functools.partial(self._is_ready, number)
             )
             for number, (plan, spool) in enumerate(zip(plans, self._spools, strict=True))
@@ -121,7 +122,7 @@ class Job(Working):
             for spool in self._spools:
                 spool.close()
 
-    def _bake_all(self, members: Sequence[baking.Member], root: Path) -> list[baking.Outcome]:
+    def _bake_all(self, members: Sequence[Member], root: Path) -> list[baking.Outcome]:
         return baking.bake_group(members, root, progress=self._tell, watch=self._watch)
 
     def _is_ready(self, member: int, bake_id: str, folder: Path) -> None:
@@ -146,7 +147,7 @@ class RowJob(Job):
         """How many samples of one are done; `samples`: of each."""
         return min(max(self.progress[1] - sum(samples[:member]), 0), samples[member])
 
-    def _bake_all(self, members: Sequence[baking.Member], root: Path) -> list[baking.Outcome]:
+    def _bake_all(self, members: Sequence[Member], root: Path) -> list[baking.Outcome]:
         for numbers in _rows(members):
             try:
                 row = [members[number] for number in numbers]
@@ -173,7 +174,7 @@ class RowJob(Job):
         self._tell(stage, self._before + done, self.total, left + pace * others if left >= 0 else left)
 
 
-def _rows(members: Sequence[baking.Member]) -> list[list[int]]:
+def _rows(members: Sequence[Member]) -> list[list[int]]:
     """The numbers of those that are baked together, in order."""
     rows: dict[str, list[int]] = {}
     for number, member in enumerate(members):
@@ -184,6 +185,6 @@ def _rows(members: Sequence[baking.Member]) -> list[list[int]]:
 class RemakeJob(Working):
     """Calls `work(progress)`, which makes the results of a finished bake anew."""
 
-    def __init__(self, work: Callable[[baking.Progress], baking.Outcome]) -> None:
+    def __init__(self, work: Callable[[Progress], baking.Outcome]) -> None:
         super().__init__(1)
         self._start(lambda: [work(self._tell)])

@@ -13,11 +13,12 @@ import numpy as np
 
 from ..base.errors import Cancelled, StoreError
 from ..base.settings import RESULT
+from .before import Progress
 from .clock import Clock
 from .method import find
 from .report import shown_numbers
 from .results import Results
-from .run import Outcome, Progress
+from .run import Outcome
 from .shot import Passenger, Sample, Shot, stored_sample
 from .store import Store
 
