@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "dynamics/laplacian.h"
 #include "dynamics/lbfgs.h"
+#include "dynamics/unfold.h"
 #include "math/linear_solver.h"
 #include "math/mat3.h"
 #include "math/vector.h"
@@ -33,6 +34,7 @@ struct SnFit {
     SnAssembly assembly;    /* nothing is fixed: unknowns are cage vertices */
     SnLinearSolver *solver; /* holds the factor of H */
     SnLbfgs secants;
+    SnUnfold *unfold;       /* null: what folds stays folded */
     double *areas;         /* surface vertices */
     double *data;          /* CᵀAC: blocks of the pattern, one scalar each */
     double *partial;       /* energies of chunks */
@@ -122,6 +124,9 @@ SnStatus sn_fit_create(SnContext *context, const SnTetMesh *cage, const SnEmbedd
     memcpy(fit->areas, areas, embedding->vertex_count * sizeof *areas);
     add_data(fit);
     SN_TRY(factorize(context, fit));
+    if (settings->unfold) {
+        SN_TRY(sn_unfold_create(context, cage, &fit->elements, embedding, fit->areas, stiffness(fit), &fit->unfold));
+    }
     *out = fit;
 cleanup:
     sn_release(fixed);
@@ -138,6 +143,7 @@ void sn_fit_destroy(SnFit *fit)
     }
     sn_linear_solver_destroy(fit->solver);
     sn_lbfgs_clear(&fit->secants);
+    sn_unfold_destroy(fit->unfold);
     sn_assembly_clear(&fit->assembly);
     sn_tet_elements_clear(&fit->elements);
     double *arrays[] = {fit->areas, fit->data,  fit->partial, fit->tet_gradients, fit->surface, fit->start,   fit->loads,
@@ -346,6 +352,9 @@ SnStatus sn_fit_frame(SnContext *context, SnFit *fit, const double *surface, int
     sn_context_stage(context, "Fitting the cage", 1);
     choose_guess(fit, surface, has_guess ? before : NULL, positions);
     SN_TRY(minimise(context, fit, surface, max_rounds, positions, &report->rounds));
+    if (fit->unfold != NULL) {
+        SN_TRY(sn_unfold_fit(context, fit->unfold, surface, positions));
+    }
     measure(fit, surface, positions, report);
 cleanup:
     return status;

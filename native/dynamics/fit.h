@@ -12,6 +12,7 @@ typedef struct SnFitSettings {
     double size;      /* metres */
     int max_rounds;
     double tolerance; /* fraction of size: the root mean square of the moves of a round that is the last one */
+    int unfold;       /* tets that come out inside out are turned right, as far as it goes */
 } SnFitSettings;
 
 SnFitSettings sn_fit_settings_default(void);

@@ -23,6 +23,7 @@ static void fit_dealloc(PyObject *object)
 static const SnOption OPTIONS[] = {
     {"smoothing", SN_OPTION_DOUBLE, offsetof(SnFitSettings, smoothing), NULL},
     {"size", SN_OPTION_DOUBLE, offsetof(SnFitSettings, size), NULL},
+    {"unfold", SN_OPTION_BOOL, offsetof(SnFitSettings, unfold), NULL},
 };
 
 /* Fit(cage, areas, settings) */

@@ -13,10 +13,10 @@ from typing import Any
 import assets
 import head_mesh
 import numpy as np
-from sinew.core.flesh.enricher import Enricher
 from sinew.core.flesh.outer import NOTHING, Outer
 from sinew.core.methods.face import METHOD
-from sinew.core.methods.face.cage import follow_inside, make_face_cage
+from sinew.core.methods.face.cage import make_face_cage
+from sinew.core.methods.face.engine import make_enricher
 from sinew.core.methods.face.expression import Expression, Frames
 from sinew.core.methods.face.painted import FacePaint, face_of, make_paint
 from sinew.core.methods.face.settings import Settings
@@ -74,11 +74,7 @@ class Simulated:
 
     def __init__(self, head: Head, paint: FacePaint, cage: Any, **changes: Any) -> None:
         settings = Settings().replace({**METHOD.fresh, **changes})
-        inside = follow_inside(head.rest, head.triangles, paint, cage)
-        self.enricher = Enricher(
-            head.rest, head.triangles, paint.follow, settings, RATE, cage=cage, safe=paint.safe, parts=paint.parts,
-            hollow=True, one_material=True, inside=inside,
-        )  # fmt: skip
+        self.enricher = make_enricher(head.rest, head.triangles, paint, settings, RATE, cage)
         self._frames = Frames(head.rest, self.enricher.shown.areas, face_of(paint), settings.jaw_weight > 0.0)
         self._expression = Expression(head.rest, head.triangles, paint, cage, settings)
         self._is_light = settings.expression_inertia < 1.0

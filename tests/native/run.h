@@ -88,6 +88,7 @@ static inline SnStatus run_open(SnContext *context, Run *run)
     SnFitSettings settings = sn_fit_settings_default();
     size_t n = 3 * run->cage.vertex_count;
     settings.max_rounds = run->fit_rounds;
+    settings.unfold = 1;
     SN_TRY(sn_fit_create(context, &run->cage, &run->embedding, run->areas, &settings, &run->fit));
     SnEnrichPaint paint = {.follow = run->follow};
     SnCagedBody body = {.cage = &run->cage, .embedding = &run->embedding, .areas = run->areas};

@@ -112,6 +112,7 @@ class Enricher:
         inside: Any = None,
         hollow: bool = False,
         one_material: bool = False,
+        unfold: bool = False,
         monitor: Any = None,
     ) -> None:
         """`parts` says which vertices carry input and which are rigid; None: all carry input, and none is rigid.
@@ -120,7 +121,8 @@ class Enricher:
         `safe` (t, 3) is the body in a pose in which its near parts are apart, to build the cage in; None: at rest.
         `inside` (n,) says what follows of the cage's own vertices, NaN where the surface decides; None: the regions.
         `one_material`: Jiggle is that of what gives way most; without it, of every part.
-        `hollow`: the cage is a layer under the surface, so that nothing tells how much of it the body fills."""
+        `hollow`: the cage is a layer under the surface, so that nothing tells how much of it the body fills.
+        `unfold`: fitted tets that come out inside out are turned right."""
         self.settings = settings or Settings()
         self._one_material = one_material
         if not (np.isfinite(frame_rate) and frame_rate > 0.0):
@@ -147,7 +149,7 @@ class Enricher:
         )  # fmt: skip
         self._completion = self.shown.completion
         self.seen: Floats = areas if parts is None else np.where(parts.tracked, areas, 0.0)  # (t,) areas with input
-        shape = {"smoothing": self.settings.smoothing, "size": self.size}
+        shape = {"smoothing": self.settings.smoothing, "size": self.size, "unfold": unfold}
         self._fit = module.Fit(self.cage.native, self.seen, shape)
         self._monitor = monitor
         self._world = World()  # of this body alone

@@ -19,19 +19,30 @@ from .report import told
 
 def make_engine(shot: Shot, store: Store | None, monitor: Any) -> FaceEngine:
     """With the cage of a bake, if there is one."""
-    from .cage import follow_inside, make_face_cage  # they need the native module
+    from .cage import make_face_cage  # they need the native module
 
-    classes, paint = load_classes(), paint_of_face(shot)
+    paint = paint_of_face(shot)
     if store is None:
         cage = make_face_cage(shot.rest, shot.triangles, paint, shot.settings, monitor)
     else:
-        cage = stored_cage(store, classes.cage)
-    enricher = classes.enricher(
-        shot.rest, shot.triangles, paint.follow, shot.settings, shot.sample_rate, gravity=shot.gravity, cage=cage,
-        safe=paint.safe, parts=paint.parts, regions=paint.regions, after=paint.masks.after, hollow=True,
-        one_material=True, inside=follow_inside(shot.rest, shot.triangles, paint, cage), monitor=monitor,
-    )  # fmt: skip
+        cage = stored_cage(store, load_classes().cage)
+    enricher = make_enricher(
+        shot.rest, shot.triangles, paint, shot.settings, shot.sample_rate, cage, gravity=shot.gravity, monitor=monitor
+    )
     return FaceEngine(shot, enricher, paint)
+
+
+def make_enricher(
+    rest: Any, triangles: Any, paint: FacePaint, settings: Any, frame_rate: float, cage: Any, **values: Any
+) -> Any:
+    """What fits and simulates a face on its cage: a layer of one material over bone, nothing of it folded."""
+    from .cage import follow_inside
+
+    return load_classes().enricher(
+        rest, triangles, paint.follow, settings, frame_rate, cage=cage, safe=paint.safe, parts=paint.parts,
+        regions=paint.regions, after=paint.masks.after, inside=follow_inside(rest, triangles, paint, cage),
+        hollow=True, one_material=True, unfold=True, **values,
+    )  # fmt: skip
 
 
 class FaceEngine(FleshEngine):
