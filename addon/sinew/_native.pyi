@@ -11,7 +11,9 @@ Ints: TypeAlias = npt.NDArray[np.int32]
 
 __version__: str
 
+SOUND_VOLUME: float  # of that at rest: a fitted tet below it is as good as inside out
 STEP_ANGLE: float  # radians of the jiggle's phase in one automatic substep
+SURFACE_GROUPS: float  # vertex groups that may be named to ignore each other
 WEIGHT_EXACT: float  # a follow weight from here on is 1
 
 def use_errors(

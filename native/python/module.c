@@ -1,6 +1,7 @@
 /* sinew._native: the method table, nothing more. */
 #include "python/types.h"
 
+#include "contact/surface.h"
 #include "dynamics/weights.h"
 #include "method/enrich/enrich.h"
 #include "python/errors.h"
@@ -41,7 +42,9 @@ static int add_constants(PyObject *module)
         const char *name;
         double value;
     } constants[] = {
+        {"SOUND_VOLUME", SN_ENRICH_SOUND_VOLUME},
         {"STEP_ANGLE", SN_ENRICH_STEP_ANGLE},
+        {"SURFACE_GROUPS", SN_SURFACE_GROUPS},
         {"WEIGHT_EXACT", SN_WEIGHT_EXACT},
     };
     for (size_t k = 0; k < sizeof constants / sizeof *constants; k++) {

@@ -168,5 +168,7 @@ def test_a_call_is_cancelled_from_another_thread_while_it_works() -> None:
 
 
 def test_numbers_of_both_sides_are_exported() -> None:
+    assert 0.0 < module.SOUND_VOLUME < 1.0
     assert 0.0 < module.STEP_ANGLE < 1.0
+    assert module.SURFACE_GROUPS == 32.0  # as many as the bits of a group
     assert 0.9 < module.WEIGHT_EXACT < 1.0

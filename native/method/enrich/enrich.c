@@ -24,7 +24,6 @@
 #define SETTLE_TOLERANCE 0.01 /* of that of a step: it is found once, and what is off swings for long */
 #define SETTLE_MENDS 80
 #define MEND 0.25      /* of the way that a tangled vertex is off is undone in a frame: several frames mend it, and nothing jumps */
-#define SOUND_VOLUME 0.1 /* of its rest volume: a fitted tet below it is as good as inside out already */
 
 struct SnEnrich {
     SnEnrichSettings settings;
@@ -450,7 +449,7 @@ static size_t find_tangled(SnEnrich *enrich, const double *pose, const double *p
     size_t found = 0;
     memset(enrich->tangled, 0, world->vertex_count);
     for (size_t e = 0; e < world->tet_count; e++) {
-        if (relative_volume(world, e, positions) < 0.0 && relative_volume(world, e, pose) > SOUND_VOLUME) {
+        if (relative_volume(world, e, positions) < 0.0 && relative_volume(world, e, pose) > SN_ENRICH_SOUND_VOLUME) {
             for (size_t i = 0; i < 4; i++) {
                 enrich->tangled[world->tets[4 * e + i]] = 1;
             }

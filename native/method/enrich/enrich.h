@@ -7,6 +7,7 @@
 #include "dynamics/input_driver.h"
 #include "mesh/embedding.h"
 
+#define SN_ENRICH_SOUND_VOLUME 0.1 /* of its rest volume: a fitted tet below it is as good as inside out already */
 #define SN_ENRICH_STEP_ANGLE 0.55 /* radians of the jiggle's phase in one automatic substep: 1 % in frequency with TR-BDF2 */
 
 typedef struct SnEnrichSettings {

@@ -26,7 +26,6 @@ Ints = npt.NDArray[np.int32]
 
 _SEPARATE = 1.0  # of size a second
 _MEMBER = 0.5  # a vertex with this weight is in a group
-MOST_GROUPS = 32
 MOST_POINTS = 4000  # of one sample that are kept to be looked at
 
 # The files of a body that collides: what the next interval needs, contacts to be looked at, and whether it collides.
@@ -176,9 +175,11 @@ def _groups(settings: Any, weights: Mapping[str, Floats], count: int) -> tuple[I
     pairs = pairs_of(settings.ignored_pairs)
     if not pairs:
         return None, np.zeros((0, 2), np.int32)
-    names = list(weights)
-    if len(names) > MOST_GROUPS:
-        raise BadInput(f"More than {MOST_GROUPS} vertex groups are named to ignore each other: name fewer pairs.")
+    from ..base.native import module
+
+    names, most = list(weights), int(module.SURFACE_GROUPS)
+    if len(names) > most:
+        raise BadInput(f"More than {most} vertex groups are named to ignore each other: name fewer pairs.")
     bits = np.zeros(count, np.uint32)
     for number, name in enumerate(names):
         bits |= np.where(weights[name] >= _MEMBER, np.uint32(1 << number), np.uint32(0))

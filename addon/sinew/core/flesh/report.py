@@ -20,7 +20,6 @@ from .painted import paint_of
 
 Flags = npt.NDArray[np.bool_]
 
-_SOUND_VOLUME = 0.1  # of that at rest, as native/method/enrich has it
 _LITTLE = 0.01  # of size: what gets no farther from the animation is hardly seen
 _LANDED = 1e-3  # of size: a handle that misses by less is where it is pulled
 _FEW = 5  # tets drawn back, or inside out, in one sample that nobody sees
@@ -100,7 +99,9 @@ def inside_out(positions: Any, tets: Any) -> Flags:
 
 def sound(positions: Any, rest: Any, tets: Any) -> Flags:
     """Which tets have kept some of their volume at rest: a flatter one is as good as inside out."""
-    found: Flags = _volumes(positions, tets) > _SOUND_VOLUME * _volumes(rest, tets)
+    from ..base.native import module
+
+    found: Flags = _volumes(positions, tets) > module.SOUND_VOLUME * _volumes(rest, tets)
     return found
 
 
