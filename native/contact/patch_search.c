@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "math/counting.h"
 #include "mesh/geometry.h"
 
 #include <string.h>
@@ -101,17 +102,6 @@ static void run_tasks(void *data, size_t chunk, size_t begin, size_t end)
     }
 }
 
-/* Counts in starts[1..count] become places: filling row i moves starts[i + 1] to its own. */
-static void sum_starts(size_t count, size_t *starts)
-{
-    size_t sum = 0;
-    for (size_t i = 0; i < count; i++) {
-        size_t own = starts[i + 1];
-        starts[i + 1] = sum;
-        sum += own;
-    }
-}
-
 /* Sorts by the second triangle, and then by the first, which keeps the second ones in order. */
 static void sort_pairs(size_t triangles, SnPatchSearch *search)
 {
@@ -121,8 +111,8 @@ static void sort_pairs(size_t triangles, SnPatchSearch *search)
         search->starts[search->pairs[i].first + 1]++;
         search->columns[search->pairs[i].second + 1]++;
     }
-    sum_starts(triangles, search->starts);
-    sum_starts(triangles, search->columns);
+    sn_starts_of_counts(triangles, search->starts);
+    sn_starts_of_counts(triangles, search->columns);
     for (size_t i = 0; i < search->count; i++) {
         search->sorted[search->columns[search->pairs[i].second + 1]++] = search->pairs[i].first;
     }

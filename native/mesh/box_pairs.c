@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "math/counting.h"
 
 #include <string.h>
 
@@ -125,17 +126,6 @@ cleanup:
     return status;
 }
 
-/* Adds up the counts in starts[1..count], and moves them by one: filling row i moves starts[i + 1] to its own place. */
-static void sum_starts(size_t count, size_t *starts)
-{
-    size_t sum = 0;
-    for (size_t i = 0; i < count; i++) {
-        size_t own = starts[i + 1];
-        starts[i + 1] = sum;
-        sum += own;
-    }
-}
-
 /* Sorts by the second item, and then by the first, which keeps the second ones in order. */
 static void sort_pairs(size_t item_count, size_t other_count, SnBoxPairs *pairs)
 {
@@ -147,8 +137,8 @@ static void sort_pairs(size_t item_count, size_t other_count, SnBoxPairs *pairs)
             pairs->columns[pairs->tasks[i].pairs[j][1] + 1]++;
         }
     }
-    sum_starts(item_count, pairs->starts);
-    sum_starts(other_count, pairs->columns);
+    sn_starts_of_counts(item_count, pairs->starts);
+    sn_starts_of_counts(other_count, pairs->columns);
     for (size_t i = 0; i < pairs->task_count; i++) {
         for (size_t j = 0; j < pairs->tasks[i].found; j++) {
             pairs->sorted[pairs->columns[pairs->tasks[i].pairs[j][1] + 1]++] = pairs->tasks[i].pairs[j][0];

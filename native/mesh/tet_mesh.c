@@ -70,6 +70,20 @@ double sn_tet_mesh_volume(const SnTetMesh *mesh, const double *positions, size_t
     return sn_volume_six(x[0], x[1], x[2], x[3]) / 6.0;
 }
 
+double sn_tet_mesh_longest_side(const SnTetMesh *mesh)
+{
+    double side = 0.0;
+    for (size_t a = 0; a < 3; a++) {
+        double low = INFINITY, high = -INFINITY;
+        for (size_t v = 0; v < mesh->vertex_count; v++) {
+            low = fmin(low, mesh->positions[3 * v + a]);
+            high = fmax(high, mesh->positions[3 * v + a]);
+        }
+        side = fmax(side, high - low);
+    }
+    return side;
+}
+
 double sn_tet_mesh_cell(const SnTetMesh *mesh, size_t tet)
 {
     double sum = 0.0;

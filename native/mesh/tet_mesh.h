@@ -23,6 +23,9 @@ SnStatus sn_tet_mesh_check(SnContext *context, const SnTetMesh *mesh);
 /* Signed volume of one tet with the given vertex positions (vertex_count x 3). */
 double sn_tet_mesh_volume(const SnTetMesh *mesh, const double *positions, size_t tet);
 
+/* Of the box around it, metres. */
+double sn_tet_mesh_longest_side(const SnTetMesh *mesh);
+
 /* Edge of the cube of a lattice whose tets have the size of this one, metres. */
 double sn_tet_mesh_cell(const SnTetMesh *mesh, size_t tet);
 

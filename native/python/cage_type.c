@@ -271,10 +271,6 @@ int sn_cage_type_add(PyObject *module)
         {0, NULL},
     };
     static PyType_Spec spec = {"sinew._native.Cage", sizeof(Cage), 0, Py_TPFLAGS_DEFAULT, slots};
-    PyObject *type = PyType_FromSpec(&spec);
-    if (type == NULL) {
-        return -1;
-    }
-    cage_type = (PyTypeObject *)type;
-    return PyModule_AddObjectRef(module, "Cage", type);
+    cage_type = sn_type_add(module, &spec, NULL);
+    return cage_type != NULL ? 0 : -1;
 }

@@ -335,10 +335,6 @@ int sn_contact_type_add(PyObject *module)
         {0, NULL},
     };
     static PyType_Spec spec = {"sinew._native.Contact", sizeof(Contact), 0, Py_TPFLAGS_DEFAULT, slots};
-    PyObject *type = PyType_FromSpec(&spec);
-    if (type == NULL || sn_options_add(type, SN_COUNT(OPTIONS), OPTIONS) < 0) {
-        return -1;
-    }
-    contact_type = (PyTypeObject *)type;
-    return PyModule_AddObjectRef(module, "Contact", type);
+    contact_type = sn_type_add(module, &spec, NULL);
+    return contact_type != NULL ? sn_options_add((PyObject *)contact_type, SN_COUNT(OPTIONS), OPTIONS) : -1;
 }

@@ -302,6 +302,6 @@ int sn_edit_type_add(PyObject *module)
         {0, NULL},
     };
     static PyType_Spec spec = {"sinew._native.Edit", sizeof(Edit), 0, Py_TPFLAGS_DEFAULT, slots};
-    PyObject *type = PyType_FromSpec(&spec);
-    return type == NULL || sn_options_add(type, SN_COUNT(MOTION_OPTIONS), MOTION_OPTIONS) < 0 ? -1 : PyModule_AddObjectRef(module, "Edit", type);
+    PyTypeObject *type = sn_type_add(module, &spec, NULL);
+    return type != NULL ? sn_options_add((PyObject *)type, SN_COUNT(MOTION_OPTIONS), MOTION_OPTIONS) : -1;
 }

@@ -394,7 +394,6 @@ int sn_enrich_type_add(PyObject *module)
         {0, NULL},
     };
     static PyType_Spec spec = {"sinew._native.Enrich", sizeof(Enrich), 0, Py_TPFLAGS_DEFAULT, slots};
-    PyObject *bases = PyTuple_Pack(1, sn_simulation_type()), *type = bases != NULL ? PyType_FromSpecWithBases(&spec, bases) : NULL;
-    Py_XDECREF(bases);
-    return type == NULL || sn_options_add(type, SN_COUNT(OPTIONS), OPTIONS) < 0 ? -1 : PyModule_AddObjectRef(module, "Enrich", type);
+    PyTypeObject *type = sn_type_add(module, &spec, sn_simulation_type());
+    return type != NULL ? sn_options_add((PyObject *)type, SN_COUNT(OPTIONS), OPTIONS) : -1;
 }

@@ -10,20 +10,6 @@ typedef struct Monitor {
 
 static PyTypeObject *monitor_type; /* set once when the module is made */
 
-PyObject *sn_type_new(PyTypeObject *type)
-{
-    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-    return allocate(type, 0);
-}
-
-void sn_type_free(PyObject *self)
-{
-    PyTypeObject *type = Py_TYPE(self);
-    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
-    release(self);
-    Py_DECREF(type);
-}
-
 static PyObject *monitor_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
 {
     (void)arguments, (void)keywords;
@@ -93,10 +79,6 @@ int sn_monitor_type_add(PyObject *module)
         {0, NULL},
     };
     static PyType_Spec spec = {"sinew._native.Monitor", sizeof(Monitor), 0, Py_TPFLAGS_DEFAULT, slots};
-    PyObject *type = PyType_FromSpec(&spec);
-    if (type == NULL) {
-        return -1;
-    }
-    monitor_type = (PyTypeObject *)type;
-    return PyModule_AddObjectRef(module, "Monitor", type);
+    monitor_type = sn_type_add(module, &spec, NULL);
+    return monitor_type != NULL ? 0 : -1;
 }

@@ -124,6 +124,5 @@ int sn_rebalance_type_add(PyObject *module)
         {0, NULL},
     };
     static PyType_Spec spec = {"sinew._native.Rebalance", sizeof(Rebalance), 0, Py_TPFLAGS_DEFAULT, slots};
-    PyObject *type = PyType_FromSpec(&spec);
-    return type == NULL ? -1 : PyModule_AddObjectRef(module, "Rebalance", type);
+    return sn_type_add(module, &spec, NULL) != NULL ? 0 : -1;
 }

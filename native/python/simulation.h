@@ -39,7 +39,7 @@ typedef struct SnSimulation {
 
 /* The base type, to be added before those that have it. */
 int sn_simulation_type_add(PyObject *module);
-PyObject *sn_simulation_type(void); /* borrowed */
+PyTypeObject *sn_simulation_type(void); /* borrowed */
 
 /* advance(*move[, monitor]): one interval of a simulation alone, in place. Its numbers. */
 PyObject *sn_simulation_advance(PyObject *self, PyObject *arguments);

@@ -7,9 +7,9 @@
 
 #include <string.h>
 
-static PyObject *simulation_type; /* set once when the module is made */
+static PyTypeObject *simulation_type; /* set once when the module is made */
 
-PyObject *sn_simulation_type(void)
+PyTypeObject *sn_simulation_type(void)
 {
     return simulation_type;
 }
@@ -251,8 +251,7 @@ static int add_ensemble(PyObject *module)
         {0, NULL},
     };
     static PyType_Spec spec = {"sinew._native.Ensemble", sizeof(Ensemble), 0, Py_TPFLAGS_DEFAULT, slots};
-    PyObject *type = PyType_FromSpec(&spec);
-    return type == NULL ? -1 : PyModule_AddObjectRef(module, "Ensemble", type);
+    return sn_type_add(module, &spec, NULL) != NULL ? 0 : -1;
 }
 
 static PyObject *simulation_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
@@ -276,6 +275,6 @@ int sn_simulation_type_add(PyObject *module)
         {0, NULL},
     };
     static PyType_Spec spec = {"sinew._native.Simulation", sizeof(SnSimulation), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
-    simulation_type = PyType_FromSpec(&spec);
-    return simulation_type == NULL || PyModule_AddObjectRef(module, "Simulation", simulation_type) < 0 ? -1 : add_ensemble(module);
+    simulation_type = sn_type_add(module, &spec, NULL);
+    return simulation_type != NULL ? add_ensemble(module) : -1;
 }

@@ -44,6 +44,10 @@ int sn_contact_type_begin(PyObject *contact, SnContext *context);
 SnStatus sn_contact_type_end(PyObject *contact, SnContext *context, SnStatus status); /* without Python */
 void sn_contact_type_close(PyObject *contact);
 
+/* Makes a type of a spec, a subclass of `base` if that is not null, and adds it to the module under the last part of its name. Null with an exception
+   set; else a reference that is kept as long as the module. */
+PyTypeObject *sn_type_add(PyObject *module, PyType_Spec *spec, PyTypeObject *base);
+
 /* Allocates an instance of a type created from a spec; zeroed. */
 PyObject *sn_type_new(PyTypeObject *type);
 

@@ -9,7 +9,8 @@ from typing import Any, Protocol
 
 from ..core.bake.method import Painted, Unpainted
 from ..core.bake.missing import parse_frames
-from ..scene.fingerprint import Painting
+from ..scene.fingerprint import Painting, exact_weights
+from ..scene.groups import remove_group, write_group
 from ..scene.sampler import Rest, Sampler
 from ..scene.steps import Steps
 
@@ -71,6 +72,21 @@ class Reading:
     unmake: Callable[[Any, str], None] = lambda ob, made: None
     suits: Callable[[Any], bool] = lambda ob: False  # whether an object is plainly for this method; asked at once
     groups: tuple[str, ...] = ()  # vertex groups that count without a setting that names them
+
+
+@dataclass(frozen=True)
+class MadeGroup:
+    """The vertex group that reading makes of the weights by which a body follows."""
+
+    name: str
+
+    def again(self, ob: Any, painted: Any) -> None:
+        if self.name not in ob.vertex_groups:
+            write_group(ob, self.name, painted.follow)
+
+    def unmake(self, ob: Any, made: str) -> None:
+        if self.name in ob.vertex_groups and made in ("", exact_weights(ob, self.name)):
+            remove_group(ob, self.name)
 
 
 _readings: dict[str, Reading] = {}

@@ -59,20 +59,6 @@ cleanup:
     return status;
 }
 
-static double longest_side(const SnTetMesh *cage)
-{
-    double side = 0.0;
-    for (size_t a = 0; a < 3; a++) {
-        double low = INFINITY, high = -INFINITY;
-        for (size_t v = 0; v < cage->vertex_count; v++) {
-            low = fmin(low, cage->positions[3 * v + a]);
-            high = fmax(high, cage->positions[3 * v + a]);
-        }
-        side = fmax(side, high - low);
-    }
-    return side;
-}
-
 SnStatus sn_edit_body_init(SnContext *context, const SnEditBodyDef *def, SnEditBody *body)
 {
     SnStatus status = SN_OK;
@@ -88,7 +74,7 @@ SnStatus sn_edit_body_init(SnContext *context, const SnEditBodyDef *def, SnEditB
         }
     }
     body->cage = cage;
-    body->size = longest_side(cage);
+    body->size = sn_tet_mesh_longest_side(cage);
     world.vertex_count = cage->vertex_count;
     world.mass = def->mass;
     world.fixed = def->fixed;

@@ -54,20 +54,6 @@ static void average_weights(SnRebalance *r)
     }
 }
 
-static double longest_side(const SnTetMesh *cage)
-{
-    double side = 0.0;
-    for (size_t a = 0; a < 3; a++) {
-        double low = INFINITY, high = -INFINITY;
-        for (size_t v = 0; v < cage->vertex_count; v++) {
-            low = fmin(low, cage->positions[3 * v + a]);
-            high = fmax(high, cage->positions[3 * v + a]);
-        }
-        side = fmax(side, high - low);
-    }
-    return side;
-}
-
 SnStatus sn_rebalance_create(SnContext *context, const SnCagedBody *body, const SnEnrichPaint *paint, SnRebalance **out)
 {
     SnStatus status = SN_OK;
@@ -92,7 +78,7 @@ SnStatus sn_rebalance_create(SnContext *context, const SnCagedBody *body, const 
         r->vertex_weights[v] = 1.0;
     }
     average_weights(r);
-    r->size = longest_side(cage);
+    r->size = sn_tet_mesh_longest_side(cage);
     *out = r;
 cleanup:
     sn_release(weights);

@@ -15,7 +15,8 @@ from ...scene.sampler import Rest, Sampler
 from ...scene.steps import Steps
 from .. import collisions
 from ..background import in_thread
-from ..flesh.body import after_group, masks_now, painted_groups, parts_in_steps, region_group
+from ..flesh import masks
+from ..flesh.body import painted_groups, parts_in_steps
 from ..flesh.outer import OuterReader
 from ..reading import Read, Reading
 from . import finding
@@ -88,25 +89,15 @@ class _Outer:
 def _marks(ob: Any, settings: Any) -> Mapping[str, Painting]:
     groups = [finding.bone_group(ob, settings), settings.expression_inertia_group, *painted_groups(settings)]
     groups += [row.group for row in parse(settings.key_stiffness)]
-    return {
-        "painted": Painting(tuple(group for group in groups if group)),
-        "after": Painting((after_group(settings),)),
-        "region": Painting((region_group(settings),)),
-    }
+    return {"painted": Painting(tuple(group for group in groups if group)), **masks.marks(settings)}
 
 
 READING = Reading(
     read=_read,
     check=_check,
-    shown=masks_now,
-    whole=lambda settings: settings.replace({"follow_after": 1.0, "edits": settings.edits or "{}"}),
     marks=_marks,
-    reasons={
-        "painted": "A painted region has changed",
-        "after": "The weights of After the Bake have changed",
-        "region": "The region of Edit Motion has changed",
-    },
-    of_result=("after", "region"),
+    reasons={"painted": "A painted region has changed", **masks.REASONS},
+    **masks.SHOWN,
     suits=finding.looks_like_face,
     groups=(finding.BONE_GROUP,),
 )

@@ -11,7 +11,6 @@ import numpy as np
 
 from ...core.base.errors import BadInput
 from ...core.cage.welds import Labels, make_labels
-from ...core.flesh.painted import Masks
 from ...core.flesh.settings import Settings
 from ...core.paint.follow import Segment, automatic_follow
 from ...core.paint.parts import hard_shells, make_parts
@@ -25,6 +24,7 @@ from ...scene.steps import Steps, finished
 from ..background import in_thread
 from ..reading import sampler_of
 from ..target import sentences
+from .masks import masks_in_steps
 
 FOLLOW_GROUP = "Sinew Follow"  # that a bake makes where the artist has none
 SPREAD_GROUP = "Sinew Spread"
@@ -185,28 +185,6 @@ def _spread(rest: Rest, weights: Any, settings: Settings, inside: Any | None, mo
     return spread_weights(rest.positions, rest.triangles, weights, settings, monitor, inside)
 
 
-def after_group(settings: Settings) -> str:
-    """The vertex group that says where a finished bake is drawn back; "" for everywhere, or where it is not at all."""
-    return settings.follow_after_group if settings.follow_after > 0.0 else ""
-
-
-def region_group(settings: Settings) -> str:
-    """The vertex group that says where a finished bake is edited; "" for everywhere, or where it is not."""
-    return settings.edit_group if settings.edits else ""
-
-
-def masks_now(ob: Any, settings: Settings) -> Steps[Masks]:
-    """The weights of those groups as they are now."""
-    found = []
-    for group in (after_group(settings), region_group(settings)):
-        weights = None
-        if group:
-            with sentences():
-                weights = sharpened((yield from rest_now(ob, group))[1])
-        found.append(weights)
-    return Masks(*found)
-
-
 def painted_groups(settings: Settings) -> list[str]:
     """The vertex groups of tracked and rigid vertices and of regions, those that are chosen."""
     names = ["track_group", "rigid_group", *GROUPS.values()]
@@ -217,10 +195,7 @@ def painted_groups(settings: Settings) -> list[str]:
 def parts_in_steps(sampler: Sampler, rest: Rest, settings: Settings) -> Steps[dict[str, Any]]:
     """What the painted groups beside the follow group say, as values of a FleshPaint."""
     values: dict[str, Any] = {}
-    masks = []
-    for group in (after_group(settings), region_group(settings)):
-        masks.append(sharpened((yield from sampler.group_in_steps(group))) if group else None)
-    values["masks"] = Masks(*masks)
+    values["masks"] = yield from masks_in_steps(sampler, settings)
     painted = {}
     for region, setting in GROUPS.items():
         if getattr(settings, setting):

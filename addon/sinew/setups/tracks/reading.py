@@ -14,13 +14,13 @@ from ...core.paint.sharpen import sharpened
 from ...scene import attributes, fingerprint, passengers, setup
 from ...scene.errors import SceneError
 from ...scene.fingerprint import Painting
-from ...scene.groups import refuse_group, remove_group, rounded, write_group
+from ...scene.groups import refuse_group, rounded, write_group
 from ...scene.sampler import Rest, Sampler, rest_now
 from ...scene.steps import Steps
 from .. import collisions
 from ..background import in_thread
 from ..fields import Fields
-from ..reading import Read, Reading
+from ..reading import MadeGroup, Read, Reading
 
 PIN_GROUP = "Sinew Pin"  # that a bake makes where the artist has none
 _POSES = 12  # that tell how patches are cut
@@ -103,16 +103,7 @@ def _marks(ob: Any, settings: Settings) -> Mapping[str, Painting]:
     }
 
 
-def _make_again(ob: Any, painted: ClothPaint) -> None:
-    if PIN_GROUP not in ob.vertex_groups:
-        write_group(ob, PIN_GROUP, painted.follow)
-
-
-def _unmake(ob: Any, made: str) -> None:
-    is_there = PIN_GROUP in ob.vertex_groups
-    if is_there and made in ("", fingerprint.exact_weights(ob, PIN_GROUP)):
-        remove_group(ob, PIN_GROUP)
-
+_MADE = MadeGroup(PIN_GROUP)
 
 READING = Reading(
     read=_read,
@@ -123,7 +114,7 @@ READING = Reading(
         "averages": "A group that follows on average has changed",
     },
     makes=lambda ob, settings: not pin_group(ob, settings),
-    make_again=_make_again,
-    unmake=_unmake,
+    make_again=_MADE.again,
+    unmake=_MADE.unmake,
     groups=(PIN_GROUP,),
 )
