@@ -236,7 +236,7 @@ class Enrich(Simulation):
 
 class Tracks(Simulation):
     """A thin shell that follows a guide on average. `shell`: triangles, rest, stretch, bend, weight, yield, follow,
-    row_start, row_points, row_weights."""
+    row_start, row_points, row_weights; calm and warp."""
 
     options: tuple[str, ...]  # names of the settings that it takes
     def __new__(
@@ -252,6 +252,7 @@ class Tracks(Simulation):
         velocities: Floats,
         inner: Floats,
         acceleration: Floats | None = None,
+        wind: Floats | None = None,
         targets: Floats | None = None,
         monitor: Monitor | None = None,
         /,

@@ -14,12 +14,19 @@ typedef struct Tracks {
     SnTracks *tracks;
     size_t vertex_count, row_count;
     double interval;
-    SnInputCurve targets; /* of the move in hand */
+    SnInputCurve targets; /* of the move in hand, as the next */
+    const double *wind;
 } Tracks;
 
 #define OPTION(field, kind, choose) {#field, kind, offsetof(SnTracksSettings, field), choose}
 static const SnOption OPTIONS[] = {
     OPTION(poisson, SN_OPTION_DOUBLE, NULL),
+    OPTION(weft, SN_OPTION_DOUBLE, NULL),
+    OPTION(weft_bend, SN_OPTION_DOUBLE, NULL),
+    OPTION(shear, SN_OPTION_DOUBLE, NULL),
+    OPTION(limit, SN_OPTION_DOUBLE, NULL),
+    OPTION(hardening, SN_OPTION_DOUBLE, NULL),
+    OPTION(air, SN_OPTION_DOUBLE, NULL),
     OPTION(drag, SN_OPTION_DOUBLE, NULL),
     OPTION(damping, SN_OPTION_DOUBLE, NULL),
     OPTION(hold, SN_OPTION_DOUBLE, NULL),
@@ -32,9 +39,9 @@ static const SnOption OPTIONS[] = {
     OPTION(scheme, SN_OPTION_NAME, sn_scheme_choose),
 };
 
-enum { BEFORE, BEGIN, END, AFTER, POSITIONS, VELOCITIES, INNER, ACCELERATION, TARGETS, MOVE_ARRAYS };
+enum { BEFORE, BEGIN, END, AFTER, POSITIONS, VELOCITIES, INNER, ACCELERATION, WIND, TARGETS, MOVE_ARRAYS };
 
-/* (before, begin, end, after, positions, velocities, inner, acceleration=None, targets=None); targets: 4 x rows of means, before .. after,
+/* (before, begin, end, after, positions, velocities, inner, acceleration=None, wind=None, targets=None); targets: 4 x rows of means, before .. after,
    NaN where a frame is missing. */
 static int tracks_open(PyObject *object, PyObject *arguments, SnMove *move)
 {
@@ -49,6 +56,7 @@ static int tracks_open(PyObject *object, PyObject *arguments, SnMove *move)
         [VELOCITIES] = {.name = "velocities", .use = SN_ARRAY_WRITE},
         [INNER] = {.name = "inner", .use = SN_ARRAY_WRITE},
         [ACCELERATION] = {.name = "acceleration", .is_optional = 1},
+        [WIND] = {.name = "wind", .is_optional = 1},
         [TARGETS] = {.name = "targets", .is_optional = 1},
     };
     SnArray *a = memcpy(move->arrays, table, sizeof table);
@@ -59,8 +67,8 @@ static int tracks_open(PyObject *object, PyObject *arguments, SnMove *move)
                     : k == TARGETS ? 4 * (Py_ssize_t)self->row_count
                                    : vertices;
     }
-    if (!PyArg_ParseTuple(arguments, "OOOOOOO|OO:advance", &a[BEFORE].object, &a[BEGIN].object, &a[END].object, &a[AFTER].object,
-                          &a[POSITIONS].object, &a[VELOCITIES].object, &a[INNER].object, &a[ACCELERATION].object, &a[TARGETS].object) ||
+    if (!PyArg_ParseTuple(arguments, "OOOOOOO|OOO:advance", &a[BEFORE].object, &a[BEGIN].object, &a[END].object, &a[AFTER].object,
+                          &a[POSITIONS].object, &a[VELOCITIES].object, &a[INNER].object, &a[ACCELERATION].object, &a[WIND].object, &a[TARGETS].object) ||
         sn_arrays_open(MOVE_ARRAYS, a) < 0) {
         return -1;
     }
@@ -68,6 +76,7 @@ static int tracks_open(PyObject *object, PyObject *arguments, SnMove *move)
     move->curve = (SnInputCurve){self->vertex_count, a[BEFORE].data, a[BEGIN].data, a[END].data, a[AFTER].data, self->interval, NULL};
     move->state = (SnState){.positions = a[POSITIONS].data, .velocities = a[VELOCITIES].data, .inner = a[INNER].data};
     move->push = a[ACCELERATION].data;
+    self->wind = a[WIND].data;
     const double *means = a[TARGETS].data;
     size_t row = 3 * self->row_count;
     self->targets = (SnInputCurve){.interval = self->interval};
@@ -87,13 +96,14 @@ static void tracks_lead(PyObject *object, SnMove *move)
 {
     Tracks *self = (Tracks *)object;
     sn_tracks_push(self->tracks, move->push);
-    sn_tracks_lead(self->tracks, &move->curve, self->targets.begin != NULL ? &self->targets : NULL);
+    sn_tracks_blow(self->tracks, self->wind);
+    sn_tracks_lead(self->tracks, &move->curve, self->targets.begin != NULL ? &self->targets : NULL, &move->state);
 }
 
 static void tracks_finish(PyObject *object, SnMove *move)
 {
     (void)move;
-    sn_tracks_lead(((Tracks *)object)->tracks, NULL, NULL);
+    sn_tracks_lead(((Tracks *)object)->tracks, NULL, NULL, NULL);
 }
 
 static const SnSimulationKind KIND = {tracks_open, tracks_member, tracks_lead, tracks_finish};
@@ -119,8 +129,9 @@ cleanup:
     return status;
 }
 
-static const char *const SHELL[] = {"triangles", "rest", "stretch", "bend", "weight", "yield", "follow", "row_start", "row_points", "row_weights"};
-enum { TRIANGLES, REST, STRETCH, BEND, WEIGHT, YIELD, FOLLOW, ROW_START, ROW_POINTS, ROW_WEIGHTS, SHELL_ARRAYS };
+static const char *const SHELL[] = {"triangles", "rest", "stretch", "bend", "weight", "yield", "calm", "follow", "warp",
+                                    "row_start", "row_points", "row_weights"};
+enum { TRIANGLES, REST, STRETCH, BEND, WEIGHT, YIELD, CALM, FOLLOW, WARP, ROW_START, ROW_POINTS, ROW_WEIGHTS, SHELL_ARRAYS };
 
 /* The arrays of a shell in two goes: how many vertices there are is told by the rest shape. */
 static int open_shell(PyObject *dict, SnArray a[SHELL_ARRAYS])
@@ -130,14 +141,15 @@ static int open_shell(PyObject *dict, SnArray a[SHELL_ARRAYS])
         a[k] = (SnArray){.name = SHELL[k],
                          .kind = is_index ? 'i' : 'd',
                          .rows = -1,
-                         .columns = k == TRIANGLES || k == REST ? 3 : 1,
+                         .columns = k == TRIANGLES || k == REST || k == WARP ? 3 : 1,
                          .is_optional = k >= YIELD,
                          .use = k == YIELD ? SN_ARRAY_READ_WITH_NAN : SN_ARRAY_READ};
     }
     if (sn_arrays_from_dict(dict, "A shell", SHELL_ARRAYS, a) < 0 || sn_arrays_open(SHELL_ARRAYS, a) < 0) {
         return -1;
     }
-    int are_alike = (a[ROW_START].data == NULL) == (a[ROW_POINTS].data == NULL) && (a[ROW_START].data == NULL) == (a[ROW_WEIGHTS].data == NULL);
+    int are_alike = a[WARP].data == NULL || a[WARP].rows == a[TRIANGLES].rows;
+    are_alike &= (a[ROW_START].data == NULL) == (a[ROW_POINTS].data == NULL) && (a[ROW_START].data == NULL) == (a[ROW_WEIGHTS].data == NULL);
     are_alike &= a[ROW_POINTS].data == NULL || a[ROW_POINTS].rows == a[ROW_WEIGHTS].rows;
     for (int k = STRETCH; k <= FOLLOW; k++) {
         are_alike &= a[k].data == NULL || a[k].rows == a[REST].rows;
@@ -181,6 +193,8 @@ static PyObject *tracks_new(PyTypeObject *type, PyObject *arguments, PyObject *k
                      .bend = a[BEND].data,
                      .weight = a[WEIGHT].data,
                      .yield = a[YIELD].data,
+                     .calm = a[CALM].data,
+                     .warp = a[WARP].data,
                      .follow = a[FOLLOW].data};
     if ((self = (Tracks *)sn_type_new(type)) != NULL) {
         SnStatus status;
@@ -282,8 +296,8 @@ static PyObject *tracks_summary(PyObject *object, PyObject *unused)
         }
     }
     return named == NULL ? NULL
-                         : Py_BuildValue("{s:n,s:n,s:n,s:N,s:i,s:d}", "followed_vertices", (Py_ssize_t)s.followed_vertices, "hinges",
-                                         (Py_ssize_t)s.hinges, "rows", (Py_ssize_t)s.rows, "dependent_rows", named, "substeps", s.substeps,
+                         : Py_BuildValue("{s:n,s:n,s:n,s:n,s:N,s:i,s:d}", "followed_vertices", (Py_ssize_t)s.followed_vertices, "hinges",
+                                         (Py_ssize_t)s.hinges, "inner", (Py_ssize_t)sn_world_inner_count(sn_tracks_world(self->tracks)), "rows", (Py_ssize_t)s.rows, "dependent_rows", named, "substeps", s.substeps,
                                          "mass", s.mass);
 }
 

@@ -73,7 +73,10 @@ def test_the_body_that_wears_it_is_found_and_is_no_passenger(skirt: Any) -> None
 def test_its_panel_shows_material_and_pins(skirt: Any) -> None:
     assert bpy.ops.sinew.add(method="tracks") == {"FINISHED"}
     shown, follow = draw(bpy.types.SINEW_PT_setup), draw(bpy.types.SINEW_PT_cloth_follow)
-    assert {"stretch", "bend", "weight", "calm"} <= set(shown.properties)
+    material = draw(bpy.types.SINEW_PT_cloth_material)
+    assert {"stiff", "heavy", "crumple", "calm", "wrinkle_size"} <= set(shown.properties)
+    assert {"stretch", "bend", "weight", "shear", "warp_map", "stiff_group"} <= set(material.properties)
+    assert "stiff_painted" not in material.properties  # there is nothing painted to say it of
     assert "jiggle" not in shown.properties and draw(bpy.types.SINEW_PT_follow) is None
     assert "pin_group" in follow.properties and "Follow on Average" in follow.labels
 
@@ -90,6 +93,24 @@ def test_averages_are_baked_and_a_missing_group_is_named(skirt: Any) -> None:
     assert outcome.report["cloth"]["residual_relative"] < 1e-10
     with pytest.raises(sinew.Error, match="Cuffs"):
         setups.bake_object("Skirt", {"region_groups": "Cuffs"}, target(), method="tracks")
+
+
+def test_threads_and_painted_parts_are_read_and_what_is_missing_is_named(skirt: Any) -> None:
+    layer = skirt.data.uv_layers.new(name="Cut")
+    for loop, place in zip(skirt.data.loops, layer.data, strict=True):
+        place.uv = skirt.data.vertices[loop.vertex_index].co.xz
+    hem = skirt.vertex_groups.new(name="Hem")
+    hem.add(list(range(100, 144)), 1.0, "REPLACE")
+    woven = {"shear": 0.1, "warp_map": "Cut", "heavy_group": "Hem"}
+    plain = setups.bake_object("Skirt", {}, target(), method="tracks").report["cloth"]["mass"]
+    assert setups.bake_object("Skirt", woven, target(), method="tracks").report["cloth"]["mass"] > 1.2 * plain
+    (entry,) = setup.load()
+    assert setups.check_object(entry, target()) is None
+    hem.add([20], 1.0, "REPLACE")
+    assert setups.check_object(entry, target()) is not None
+    for wrong, named in (({"warp_map": "Map"}, "Cut"), ({"calm_group": "Hems"}, "Hem")):
+        with pytest.raises(sinew.Error, match=named):
+            setups.bake_object("Skirt", {**woven, **wrong}, target(), method="tracks")
 
 
 def test_repainted_pins_make_a_bake_stale(skirt: Any) -> None:

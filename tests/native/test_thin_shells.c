@@ -263,10 +263,10 @@ static void a_crease_stays_and_is_part_of_the_state(void)
         for (size_t h = 0; h < sheet.hinges.count && plastic; h++) {
             sheet.hinges.yield[h] = 0.5;
         }
-        CHECK(sn_world_inner_count(&world) == sheet.hinges.count);
+        CHECK(sn_world_inner_count(&world) == 2 * sheet.hinges.count);
         CHECK(sn_world_begin(&context, &world, sheet.positions, &state) == SN_OK);
         CHECK(sn_world_begin(&context, &world, sheet.positions, &copy) == SN_OK);
-        CHECK(scene_same_bits(state.inner, sheet.hinges.rest_angle, sheet.hinges.count));
+        CHECK(state.inner[0] == 0.0 && state.inner[sheet.hinges.count] == 1.0);
         CHECK(sn_stepper_create(&context, &world, &settings, &stepper) == SN_OK);
         for (int step = 0; step < 150; step++) { /* it hangs down, and after the weight is gone springs back as far as it can */
             input.gravity[2] = step < 30 ? -GRAVITY : 0.0;
@@ -278,13 +278,17 @@ static void a_crease_stays_and_is_part_of_the_state(void)
             double *angles = SN_NEW(&context, sheet.hinges.count, double), most = 0.0;
             sn_hinges_angles(&sheet.hinges, state.positions, angles);
             for (size_t h = 0; h < sheet.hinges.count; h++) {
-                most = fmax(most, sheet.hinges.bend[h] * fabs(angles[h] - state.inner[h]));
+                most = fmax(most, sheet.hinges.bend[h] * fabs(angles[h] - sheet.hinges.rest_angle[h] - state.inner[h]));
             }
             CHECK(plastic ? most <= 0.5 * (1.0 + 1e-9) : step > 25 || most > 0.0);
             sn_release(angles);
         }
         bent[plastic] = -state.positions[3 * sheet.vertex_count - 1];
-        CHECK(plastic != scene_same_bits(state.inner, sheet.hinges.rest_angle, sheet.hinges.count));
+        double creased = 0.0;
+        for (size_t h = 0; h < sheet.hinges.count; h++) {
+            creased = fmax(creased, fabs(state.inner[h]));
+        }
+        CHECK(plastic == (creased > 0.0));
 
         /* at rest it is as bent as it is after a long swing; as built it would be flat */
         SnStaticsSettings resting = {.max_rounds = 200, .step_tolerance = 1e-10};
@@ -300,7 +304,7 @@ static void a_crease_stays_and_is_part_of_the_state(void)
             CHECK(sn_stepper_step(&context, stepper, &driver, 0.0, 1.0, curve.interval, &copy, &report) == SN_OK);
         }
         CHECK(scene_same_bits(state.positions, copy.positions, 3 * sheet.vertex_count));
-        CHECK(scene_same_bits(state.inner, copy.inner, sheet.hinges.count));
+        CHECK(scene_same_bits(state.inner, copy.inner, 2 * sheet.hinges.count));
         sn_stepper_destroy(stepper);
         sn_state_clear(&state);
         sn_state_clear(&copy);
@@ -312,6 +316,48 @@ static void a_crease_stays_and_is_part_of_the_state(void)
     CHECK(bent[1] > 0.02);
 }
 
+/* What gives way gets stiffer by as much as it has given way: a strip bent by the same load twice is bent less the second time than one that does not harden. */
+static void what_is_creased_hardens(void)
+{
+    double firmest[2] = {0.0, 0.0};
+    for (int hardens = 0; hardens < 2; hardens++) {
+        SnContext context;
+        sn_context_init(&context);
+        SheetMaterial foil = {.young = 1e7, .poisson = 0.3, .density = 500.0, .thickness = 1e-3};
+        Sheet sheet = sheet_strip(&context, 4, 2, 0.03, 0.0, foil);
+        size_t hinges = sheet.hinges.count;
+        double *inner = SN_NEW(&context, 2 * hinges, double), *bent = scene_copy(&context, sheet.positions, 3 * sheet.vertex_count);
+        double *partial = SN_NEW(&context, 64, double), value[2];
+        SnTermInput input = {.inner = inner};
+        for (size_t h = 0; h < hinges; h++) {
+            sheet.hinges.yield[h] = 2.0;
+        }
+        sheet.hinges.hardening = hardens ? 0.2 : 0.0;
+        SnTerm term = sn_hinges_term(&sheet.hinges);
+        term.kind->begin(&sheet.hinges, inner);
+        for (size_t v = 0; v < sheet.vertex_count; v++) {
+            double x = bent[3 * v];
+            bent[3 * v] = sin(12.0 * x) / 12.0; /* around a cylinder of curvature 12 */
+            bent[3 * v + 2] = (1.0 - cos(12.0 * x)) / 12.0;
+        }
+        term.kind->flow(&sheet.hinges, &input, bent, inner);
+        value[0] = term.kind->value(&sheet.hinges, &input, bent, partial, NULL);
+        term.kind->flow(&sheet.hinges, &input, bent, inner); /* again: all that was beyond the yield is gone */
+        value[1] = term.kind->value(&sheet.hinges, &input, bent, partial, NULL);
+        CHECK_NEAR(value[1], value[0], 1e-12 * value[0]);
+        for (size_t h = 0; h < hinges; h++) {
+            double given = fabs(inner[h]) * sheet.hinges.bend[h];
+            CHECK_NEAR(inner[hinges + h], exp(sheet.hinges.hardening * given), 1e-12 * inner[hinges + h]);
+            firmest[hardens] = fmax(firmest[hardens], inner[hinges + h]);
+        }
+        sn_release(inner);
+        sn_release(bent);
+        sn_release(partial);
+        sheet_clear(&sheet);
+    }
+    CHECK(firmest[0] == 1.0 && firmest[1] > 1.5 && firmest[1] < 100.0);
+}
+
 int main(void)
 {
     a_hanging_sheet_stretches_by_its_own_weight();
@@ -321,5 +367,6 @@ int main(void)
     a_falling_sheet_gains_no_energy(SN_SCHEME_TR_BDF2);
     a_falling_sheet_gains_no_energy(SN_SCHEME_IMPLICIT_EULER);
     a_crease_stays_and_is_part_of_the_state();
+    what_is_creased_hardens();
     return CHECK_RESULT();
 }

@@ -13,7 +13,7 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
-from . import animation, compat, exact, groups, stack
+from . import animation, compat, exact, groups, stack, uv
 from .bones import Bone, deform_bones
 from .errors import SceneError
 from .objects import unit_of
@@ -250,6 +250,12 @@ class Sampler:
                 return PassengerRest(_placed(local, matrix), _placed(sampled, matrix), _edges(mesh))
         first = _placed(sampled, matrix)
         return PassengerRest(first, first, _edges(evaluated_mesh(subject.ob)))
+
+    def corners(self, name: str) -> Floats | None:
+        """(m, 3, 2) of the triangles of the rest mesh in a UV map; see uv.corners."""
+        with self.body.undeformed() as mesh:
+            mesh.calc_loop_triangles()
+            return uv.corners(mesh, name)
 
     def group(self, name: str) -> Floats:
         """Weights (t,) of a vertex group on the rest mesh as it is at our place, or of an attribute; 0 where a vertex

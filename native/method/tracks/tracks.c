@@ -5,6 +5,8 @@
 #include "dynamics/weights.h"
 #include "energy/hinges.h"
 #include "energy/triangles.h"
+#include "math/mat3.h"
+#include "method/tracks/air.h"
 
 #include <math.h>
 #include <string.h>
@@ -25,7 +27,10 @@ struct SnTracks {
     SnDriver follow;      /* by the input, ... */
     SnDriver steering;    /* ... and then by the guide and the rest shape */
     const SnInputCurve *targets;
-    double *push;         /* vertices x 3, m/s² */
+    double *push, *wind;  /* vertices x 3, m/s²; m/s */
+    double *felt;         /* vertices x 3, m/s²: the push, and what the air does */
+    double *weight;       /* triangles, kg */
+    int blows;            /* the air moves */
     double *drive, *drag; /* vertices, N/m and N s/m */
     SnEnsemble *alone;
     /* Only where the rest shape changes: */
@@ -42,6 +47,9 @@ SnTracksSettings sn_tracks_settings_default(void)
 {
     return (SnTracksSettings){
         .poisson = 0.3,
+        .weft = 1.0,
+        .weft_bend = 1.0,
+        .shear = 1.0,
         .drag = 1.0,
         .damping = 2e-3,
         .hold = 2.0,
@@ -94,10 +102,12 @@ cleanup:
     return status;
 }
 
-/* Moduli, masses and yields from what is given at the vertices. */
-static void set_material(SnTracks *tracks, const SnShell *shell, double *mass)
+/* Moduli and masses from what is given at the vertices. Of threads the part that resists shear is a body that is the same in all directions, and they have the
+   rest. */
+static void set_membrane(SnTracks *tracks, const SnShell *shell, double *mass)
 {
-    double poisson = tracks->settings.poisson, plate = 12.0 * (1.0 - poisson * poisson);
+    const SnTracksSettings *settings = &tracks->settings;
+    double *threads = tracks->membrane.threads, alike = threads != NULL ? settings->shear * fmin(1.0, settings->weft) : 1.0;
     for (size_t t = 0; t < shell->triangle_count; t++) {
         const int32_t *corner = tracks->triangles + 3 * t;
         double stretch = 0.0, weight = 0.0;
@@ -105,16 +115,70 @@ static void set_material(SnTracks *tracks, const SnShell *shell, double *mass)
             stretch += shell->stretch[corner[i]] / 3.0;
             weight += shell->weight[corner[i]] / 3.0;
         }
-        sn_triangles_set_material(&tracks->membrane, t, stretch, poisson, 1.0);
+        sn_triangles_set_material(&tracks->membrane, t, alike * stretch, settings->poisson, 1.0);
+        if (threads != NULL) {
+            threads[4 * t + 2] = (1.0 - alike) * stretch;
+            threads[4 * t + 3] = (settings->weft - alike) * stretch;
+        }
+        tracks->weight[t] = weight * tracks->membrane.area[t];
         for (size_t i = 0; i < 3; i++) {
-            mass[corner[i]] += weight * tracks->membrane.area[t] / 3.0;
+            mass[corner[i]] += tracks->weight[t] / 3.0;
         }
     }
+    tracks->membrane.limit = settings->limit;
+}
+
+/* How much of the stiffness along the warp a hinge has: what bends there lies across its edge. */
+static double find_plate_share(const SnTracks *tracks, const SnShell *shell, size_t h)
+{
+    const int32_t *corner = tracks->hinges.vertices + 4 * h;
+    double edge[3], along = 0.0;
+    if (tracks->membrane.threads == NULL) {
+        return 1.0;
+    }
+    for (size_t a = 0; a < 3; a++) {
+        edge[a] = shell->rest[3 * (size_t)corner[1] + a] - shell->rest[3 * (size_t)corner[0] + a];
+    }
+    for (size_t i = 0; i < 2; i++) {
+        double warp[3];
+        sn_triangles_warp(&tracks->membrane, (size_t)tracks->hinges.triangles[2 * h + i], shell->rest, warp);
+        double cosine = sn_dot3(warp, edge);
+        along += 0.5 * cosine * cosine / sn_dot3(edge, edge);
+    }
+    double root = 1.0 - along + along * sqrt(tracks->settings.weft_bend);
+    return root * root;
+}
+
+static void set_hinges(SnTracks *tracks, const SnShell *shell)
+{
     for (size_t h = 0; h < tracks->hinges.count; h++) {
         const int32_t *corner = tracks->hinges.vertices + 4 * h;
-        sn_hinges_set_material(&tracks->hinges, h, plate * 0.5 * (shell->bend[corner[0]] + shell->bend[corner[1]]), poisson, 1.0);
+        double plate = 0.5 * (shell->bend[corner[0]] + shell->bend[corner[1]]);
+        sn_hinges_set_plate(&tracks->hinges, h, find_plate_share(tracks, shell, h) * plate);
         if (shell->yield != NULL) {
             tracks->hinges.yield[h] = 0.5 * (shell->yield[corner[0]] + shell->yield[corner[1]]);
+        }
+    }
+    tracks->hinges.hardening = tracks->settings.hardening;
+}
+
+/* Drag and damping, more or less of them from place to place. */
+static void set_damping(SnTracks *tracks, const SnShell *shell)
+{
+    SnWorld *world = &tracks->world;
+    sn_world_damp(world, tracks->settings.drag, tracks->settings.damping);
+    for (size_t v = 0; v < shell->vertex_count && shell->calm != NULL; v++) {
+        world->drag[v] *= shell->calm[v];
+    }
+    for (size_t t = 0; t < world->term_count && shell->calm != NULL; t++) {
+        const SnStencils *stencils = &world->terms[t].stencils;
+        size_t used = t == 0 ? 3 : 2; /* of a hinge the ends of its edge */
+        for (size_t e = 0; e < stencils->count; e++) {
+            double sum = 0.0;
+            for (size_t i = 0; i < used; i++) {
+                sum += shell->calm[stencils->vertices[e * (size_t)stencils->corners + i]];
+            }
+            world->damping_scale[t][e] = sum / (double)used;
         }
     }
 }
@@ -144,10 +208,15 @@ static SnStatus build(SnContext *context, SnTracks *tracks, const SnShell *shell
     SN_TRY_NEW(context, mass, count, double);
     SN_TRY_NEW(context, fixed, count, unsigned char);
     SN_TRY_NEW(context, tracks->triangles, 3 * shell->triangle_count, int32_t);
+    SN_TRY_NEW(context, tracks->weight, shell->triangle_count, double);
     memcpy(tracks->triangles, shell->triangles, 3 * shell->triangle_count * sizeof *shell->triangles);
     SN_TRY(sn_triangles_init(context, shell->triangle_count, tracks->triangles, shell->rest, &tracks->membrane));
     SN_TRY(sn_hinges_init(context, shell->triangle_count, tracks->triangles, shell->rest, &tracks->hinges));
-    set_material(tracks, shell, mass);
+    if (shell->warp != NULL) {
+        SN_TRY(sn_triangles_weave(context, &tracks->membrane, shell->rest, shell->warp));
+    }
+    set_membrane(tracks, shell, mass);
+    set_hinges(tracks, shell);
     for (size_t v = 0; v < count; v++) {
         fixed[v] = mass[v] <= 0.0 || (shell->follow != NULL && shell->follow[v] >= SN_WEIGHT_EXACT); /* loose ones go along */
         tracks->summary.followed_vertices += fixed[v];
@@ -162,12 +231,14 @@ static SnStatus build(SnContext *context, SnTracks *tracks, const SnShell *shell
     def.term_count = tracks->hinges.count > 0 ? 2 : 1;
     def.terms = terms;
     SN_TRY(sn_world_init(context, &def, &tracks->world));
-    sn_world_damp(&tracks->world, settings->drag, settings->damping);
+    set_damping(tracks, shell);
     tracks->summary.rows = rows->count;
     if (rows->count > 0) {
         SN_TRY(sn_world_constrain(context, rows, &tracks->world));
     }
     SN_TRY_NEW(context, tracks->push, 3 * count, double);
+    SN_TRY_NEW(context, tracks->wind, 3 * count, double);
+    SN_TRY_NEW(context, tracks->felt, 3 * count, double);
     SN_TRY_NEW(context, tracks->drive, count, double);
     SN_TRY_NEW(context, tracks->drag, count, double);
     set_drive(tracks, shell);
@@ -175,7 +246,7 @@ static SnStatus build(SnContext *context, SnTracks *tracks, const SnShell *shell
     tracks->summary.dependent_rows = tracks->world.constraints.factor.dependent_count;
     int needed = (int)ceil(settings->interval * SN_TRACKS_RATE - 1e-9);
     tracks->summary.substeps = settings->substeps > 0 ? settings->substeps : needed < 1 ? 1 : needed > MAX_SUBSTEPS ? MAX_SUBSTEPS : needed;
-    tracks->input = (SnInputDriver){.push = tracks->push, .drive = tracks->drive, .drag = tracks->drag};
+    tracks->input = (SnInputDriver){.push = tracks->felt, .drive = tracks->drive, .drag = tracks->drag};
     memcpy(tracks->input.gravity, settings->gravity, sizeof settings->gravity);
     tracks->follow = sn_input_driver(&tracks->input);
     tracks->steering = (SnDriver){tracks, prepare};
@@ -216,6 +287,9 @@ void sn_tracks_destroy(SnTracks *tracks)
     sn_hinges_clear(&tracks->hinges);
     sn_release(tracks->triangles);
     sn_release(tracks->push);
+    sn_release(tracks->wind);
+    sn_release(tracks->felt);
+    sn_release(tracks->weight);
     sn_release(tracks->drive);
     sn_release(tracks->drag);
     sn_release(tracks->shape_begin);
@@ -244,24 +318,55 @@ const int32_t *sn_tracks_dependent(const SnTracks *tracks, size_t *count)
 void sn_tracks_begin(const SnTracks *tracks, double *inner)
 {
     if (tracks->hinges.count > 0) {
-        memcpy(inner, tracks->hinges.rest_angle, tracks->hinges.count * sizeof *inner);
+        tracks->world.terms[1].kind->begin(&tracks->hinges, inner);
     }
+}
+
+/* Copies what acts on vertices, or that nothing does. */
+static void take(const SnTracks *tracks, const double *from, double *to)
+{
+    size_t bytes = 3 * tracks->world.vertex_count * sizeof *from;
+    if (from != NULL) {
+        memcpy(to, from, bytes);
+    } else {
+        memset(to, 0, bytes);
+    }
+}
+
+/* What the shell feels in the next substep, which begins with a state; null: it stands still, and the air does. */
+static void feel(SnTracks *tracks, const SnState *state)
+{
+    const SnTracksSettings *settings = &tracks->settings;
+    SnAir air = {settings->air, tracks->blows ? tracks->wind : NULL};
+    take(tracks, tracks->push, tracks->felt);
+    if (state != NULL) {
+        SnSail sail = {tracks->membrane.count, tracks->triangles, tracks->weight, tracks->world.mass};
+        sn_air_push(&air, &sail, state->positions, state->velocities, settings->interval / tracks->summary.substeps, tracks->felt);
+    }
+}
+
+static void end_substep(void *self, double end, SnState *state)
+{
+    (void)end;
+    feel(self, state);
 }
 
 void sn_tracks_push(SnTracks *tracks, const double *acceleration)
 {
-    size_t bytes = 3 * tracks->world.vertex_count * sizeof *acceleration;
-    if (acceleration != NULL) {
-        memcpy(tracks->push, acceleration, bytes);
-    } else {
-        memset(tracks->push, 0, bytes);
-    }
+    take(tracks, acceleration, tracks->push);
 }
 
-void sn_tracks_lead(SnTracks *tracks, const SnInputCurve *curve, const SnInputCurve *targets)
+void sn_tracks_blow(SnTracks *tracks, const double *wind)
+{
+    tracks->blows = wind != NULL;
+    take(tracks, wind, tracks->wind);
+}
+
+void sn_tracks_lead(SnTracks *tracks, const SnInputCurve *curve, const SnInputCurve *targets, const SnState *state)
 {
     tracks->input.curve = curve;
     tracks->targets = targets;
+    feel(tracks, state);
 }
 
 SnStatus sn_tracks_reshape(SnContext *context, SnTracks *tracks, const double *begin, const double *end)
@@ -297,6 +402,7 @@ SnMember sn_tracks_member(SnTracks *tracks)
         .substeps = tracks->summary.substeps,
         .interval = settings->interval,
         .self = tracks,
+        .end_substep = end_substep,
     };
 }
 
@@ -314,9 +420,9 @@ SnStatus sn_tracks_settle(SnContext *context, SnTracks *tracks, const double *po
     SnInputCurve held = {tracks->world.constraints.rows.count, NULL, targets, targets, NULL, interval, NULL};
     SnStaticsSettings settings = {.max_rounds = SETTLE_ROUNDS,
                                   .step_tolerance = SETTLE_TOLERANCE * tracks->settings.tolerance * tracks->settings.size};
-    sn_tracks_lead(tracks, &still, targets != NULL ? &held : NULL);
+    sn_tracks_lead(tracks, &still, targets != NULL ? &held : NULL, NULL);
     SN_TRY(sn_statics_settle(context, &tracks->world, &tracks->steering, 0.0, &settings, inner, positions, report));
 cleanup:
-    sn_tracks_lead(tracks, NULL, NULL);
+    sn_tracks_lead(tracks, NULL, NULL, NULL);
     return status;
 }

@@ -11,6 +11,12 @@
 
 typedef struct SnTracksSettings {
     double poisson;
+    double weft;       /* times as stiff across the warp as along it; with threads, as the next two */
+    double weft_bend;  /* the same of bending */
+    double shear;      /* 0..1: of the stiffness along threads, how stiff it is against shear as that of a body that is the same in all directions */
+    double limit;      /* of strain, beyond which it hardly stretches; 0: none */
+    double hardening;  /* m: see SnHinges */
+    double air;        /* kg/m³ */
     double drag;       /* Rayleigh alpha, 1/s: of velocities against the input's */
     double damping;    /* Rayleigh beta, s: of strain and bending */
     double hold;       /* Hz: how firmly a weight of a half is driven to the input */
@@ -33,6 +39,8 @@ typedef struct SnShell {
     const double *bend;       /* vertex_count, N m: bending stiffness of the plate */
     const double *weight;     /* vertex_count, kg/m² */
     const double *yield;      /* vertex_count, 1/m: what is bent by more stays bent by the rest; null: nothing does */
+    const double *calm;       /* vertex_count: of drag and damping; null: 1 */
+    const double *warp;       /* triangle_count x 3: direction of its threads at rest; null: it has none, and is the same in all directions */
     const double *follow;     /* vertex_count: 1 follows exactly, 0 is free, between is driven; null: free */
 } SnShell;
 
@@ -52,17 +60,18 @@ SnTracksSummary sn_tracks_summary(const SnTracks *tracks);
 const SnWorld *sn_tracks_world(const SnTracks *tracks);
 const int32_t *sn_tracks_dependent(const SnTracks *tracks, size_t *count); /* rows that repeat what those before them say */
 
-/* The state at rest in `positions` with what hinges carry: `inner` (hinges) receives their rest angles. */
+/* What hinges carry at the beginning: `inner` (sn_world_inner_count), without creases. */
 void sn_tracks_begin(const SnTracks *tracks, double *inner);
 
-/* Acceleration (vertices x 3, m/s²) of outer forces beside gravity, from now on; null is none. */
+/* Acceleration (vertices x 3, m/s²) of outer forces beside gravity, and velocity of the air (vertices x 3, m/s), from now on; null is none, and still air. */
 void sn_tracks_push(SnTracks *tracks, const double *acceleration);
+void sn_tracks_blow(SnTracks *tracks, const double *wind);
 
 /* The next interval: where the input has the vertices; `targets`, a curve of as many points as there are rows: where the guide has their
-   means (null: as the input's vertices have them). Both stay until it is over. */
-void sn_tracks_lead(SnTracks *tracks, const SnInputCurve *curve, const SnInputCurve *targets);
+   means (null: as the input's vertices have them). Both stay until it is over. `state`: with which it begins, for the air; null: it stands still. */
+void sn_tracks_lead(SnTracks *tracks, const SnInputCurve *curve, const SnInputCurve *targets, const SnState *state);
 
-/* The undeformed shape (vertices x 3) at the begin and the end of the next interval; null: as built. Then hinges keep no bends. */
+/* The undeformed shape (vertices x 3) at the begin and the end of the next interval; null: as built. Creases stay. */
 SnStatus sn_tracks_reshape(SnContext *context, SnTracks *tracks, const double *begin, const double *end);
 
 SnMember sn_tracks_member(SnTracks *tracks);

@@ -2,7 +2,8 @@
 which lie in the bake folder beside the frame; here they become accelerations.
 
 Fields act as on Blender's particles of mass 1: strength, distance, falloff, flow and drag mean the same, the numbers
-taken as m/s2. Only the pattern of Turbulence and the noise are of our own.
+taken as m/s2. Only the pattern of Turbulence and the noise are of our own. Where air is simulated, fields that are air
+in motion give its velocity in m/s in place of a push.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ COLUMNS = (
     "use_gravity_falloff", "use_global_coords",
 )  # fmt: skip
 WIDTH = len(COLUMNS) + 6  # then the place and the axis
+_AIR = ("WIND", "VORTEX", "TURBULENCE")
 
 
 def no_fields() -> Floats:
@@ -195,16 +197,35 @@ def _gradient(corners: npt.NDArray[np.int64]) -> Floats:
     return np.stack([ring * np.cos(angle), ring * np.sin(angle), height], axis=1)
 
 
-def push_of(begin: Floats, end: Floats, positions: Floats, velocities: Floats, interval: float) -> Floats:
+def push_of(
+    begin: Floats, end: Floats, positions: Floats, velocities: Floats, interval: float, *, air: bool = True
+) -> Floats:
     """The acceleration (n, 3) between two frames, given the fields at both and the state at the first. It is that in
-    the middle of the interval, and what slows it down at most brings it to a stop within."""
+    the middle of the interval, and what slows it down at most brings it to a stop within. Without `air`: of the fields
+    that are none."""
     middle = positions + 0.5 * interval * velocities
     resting = np.zeros_like(velocities)
     found = np.zeros_like(positions)
     for rows in (begin, end):
-        still = accelerations(rows, middle, resting)
-        braked = accelerations(rows, middle, velocities) - still
+        acting = rows if air else rows[~_is_air(rows)]
+        still = accelerations(acting, middle, resting)
+        braked = accelerations(acting, middle, velocities) - still
         speed, slowed = (np.linalg.norm(part, axis=1) for part in (velocities, braked))
         limit = np.minimum(1.0, speed / np.maximum(interval * slowed, 1e-30))
         found += 0.5 * (still + limit[:, None] * braked)
     return found
+
+
+def air_of(begin: Floats, end: Floats, positions: Floats, velocities: Floats, interval: float) -> Floats | None:
+    """The velocity (n, 3) of the air in the middle of an interval, m/s; None where no field is air in motion."""
+    moving = [rows[_is_air(rows)] for rows in (begin, end)]
+    if not any(len(rows) for rows in moving):
+        return None
+    middle, resting = positions + 0.5 * interval * velocities, np.zeros_like(velocities)
+    begun, ended = (accelerations(rows, middle, resting) for rows in moving)
+    found: Floats = 0.5 * (begun + ended)
+    return found
+
+
+def _is_air(rows: Floats) -> npt.NDArray[np.bool_]:
+    return np.isin(rows[:, COLUMNS.index("type")], [NAMES["type"].index(name) for name in _AIR])

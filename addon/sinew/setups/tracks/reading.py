@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from ...core.methods.tracks.material import warp_of
 from ...core.methods.tracks.painted import ClothPaint
-from ...core.methods.tracks.settings import Settings, group_names
+from ...core.methods.tracks.settings import Settings, group_names, is_woven, painted_groups
 from ...core.paint.sharpen import sharpened
-from ...scene import attributes, fingerprint, passengers, setup
+from ...scene import attributes, fingerprint, passengers, setup, uv
 from ...scene.errors import SceneError
 from ...scene.fingerprint import Painting
 from ...scene.groups import refuse_group, rounded, write_group
@@ -32,9 +33,12 @@ def pin_group(ob: Any, settings: Settings) -> str:
 
 
 def _check(ob: Any, settings: Settings) -> None:
-    for group in filter(None, [settings.pin_group, *group_names(settings.region_groups)]):
+    named = [settings.pin_group, *group_names(settings.region_groups), *painted_groups(settings).values()]
+    for group in filter(None, named):
         if not attributes.has_weights(ob, group):
             refuse_group(ob, group)
+    if is_woven(settings):
+        uv.check(ob, settings.warp_map)
     collisions.check(ob, settings)
 
 
@@ -52,8 +56,7 @@ def _follow_in_steps(sampler: Sampler, rest: Rest, settings: Settings, make: boo
                 body = (worn.positions, worn.triangles)
             except SceneError as error:
                 sampler.body.warnings.append(f"{wearer.name} does not tell where the cloth hugs it. {error}")
-        up = -np.array(sampler.gravity if settings.gravity is None else settings.gravity, np.float64)
-        up = up if np.linalg.norm(up) > 0.0 else np.array([0.0, 0.0, 1.0])
+        up = _up(sampler, settings)
         follow = yield from in_thread(lambda _: rounded(garment_follow(rest.positions, rest.edges, up, body)))
         if make and rest.base_first and write_group(ob, PIN_GROUP, follow):
             group, made = PIN_GROUP, fingerprint.of_weights(follow[: len(ob.data.vertices)])
@@ -62,13 +65,24 @@ def _follow_in_steps(sampler: Sampler, rest: Rest, settings: Settings, make: boo
     return sharpened(follow), made
 
 
+def _up(sampler: Sampler, settings: Settings) -> Any:
+    """Against gravity."""
+    up = -np.array(sampler.gravity if settings.gravity is None else settings.gravity, np.float64)
+    length = np.linalg.norm(up)
+    return up / length if length > 0.0 else np.array([0.0, 0.0, 1.0])
+
+
 def _read(sampler: Sampler, rest: Rest, settings: Settings, make: bool) -> Steps[Read]:
     from ...core.methods.tracks.guide import find_regions
 
     follow, made = yield from _follow_in_steps(sampler, rest, settings, make)
-    groups = {}
+    groups, material = {}, {}
     for name in group_names(settings.region_groups):
         groups[name] = np.asarray((yield from sampler.group_in_steps(name)), np.float64)
+    for what, name in painted_groups(settings).items():
+        material[what] = np.asarray((yield from sampler.group_in_steps(name)), np.float64)
+    mapped = sampler.corners(settings.warp_map) if is_woven(settings) else None
+    warp = warp_of(settings, rest.positions, rest.triangles, mapped, _up(sampler, settings))
     regions = None
     if settings.regions > 0:
         poses = []
@@ -80,7 +94,8 @@ def _read(sampler: Sampler, rest: Rest, settings: Settings, make: bool) -> Steps
     collided, meeting = yield from collisions.read_in_steps(sampler, settings)
     outer = _Outer(Fields(sampler, settings.wind, "cloth"), meeting)
     undeformed = sampler.safe_at(None, settings.undeformed_key) if settings.undeformed_key else None
-    return Read(ClothPaint(follow, regions, groups, undeformed, outer.fields.count, collided), outer, made)
+    paint = ClothPaint(follow, regions, groups, material, warp, undeformed, outer.fields.count, collided)
+    return Read(paint, outer, made)
 
 
 @dataclass(frozen=True)
@@ -100,6 +115,7 @@ def _marks(ob: Any, settings: Settings) -> Mapping[str, Painting]:
     return {
         "pins": Painting((pin_group(ob, settings),)),
         "averages": Painting(tuple(group_names(settings.region_groups))),
+        "material": Painting(tuple(painted_groups(settings).values())),
     }
 
 
@@ -112,6 +128,7 @@ READING = Reading(
     reasons={
         "pins": "The pins have changed",
         "averages": "A group that follows on average has changed",
+        "material": "A group that changes the material has changed",
     },
     makes=lambda ob, settings: not pin_group(ob, settings),
     make_again=_MADE.again,

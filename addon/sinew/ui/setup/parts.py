@@ -188,6 +188,13 @@ def draw_shape_key(layout: Any, item: Any, name: str, ob: Any) -> None:
         row.prop(item, name)
 
 
+def draw_uv_map(layout: Any, item: Any, name: str, ob: Any) -> None:
+    """A UV map to choose, red where the object has none of that name."""
+    row = layout.row()
+    row.alert = bool(getattr(item, name)) and getattr(item, name) not in ob.data.uv_layers
+    row.prop_search(item, name, ob.data, "uv_layers", text=properties.label(name))
+
+
 def draw_optional(layout: Any, item: Any, name: str) -> None:
     """A value that is the scene's unless its box is ticked."""
     row = layout.row(heading=properties.label(name))

@@ -7,6 +7,7 @@ from typing import Any
 
 import bpy
 
+from ...core.methods.tracks.settings import MATERIAL_GROUPS, is_woven
 from ...scene.sampler import AMOUNT
 from ...setups.tracks.reading import pin_group
 from ..classes import registering
@@ -19,6 +20,7 @@ from ..setup.parts import (
     draw_optional,
     draw_setting,
     draw_shape_key,
+    draw_uv_map,
 )
 
 
@@ -27,8 +29,8 @@ class OfCloth(OfSetup):
 
 
 def draw_controls(column: Any, item: Any, ob: Any) -> None:
-    """The first settings: the material."""
-    for name in ("stretch", "bend", "weight", "calm", "crease"):
+    """The first settings: dials over the material that a preset has chosen."""
+    for name in ("stiff", "heavy", "crumple", "calm", "wrinkle_size"):
         draw_setting(column, item, name)
     draw_animatable(column, item, "amount", ob, AMOUNT, "sinew.animate_amount")
 
@@ -55,6 +57,31 @@ class SINEW_PT_cloth_follow(OfCloth, bpy.types.Panel):
         draw_setting(averages, item, "region_groups")
 
 
+class SINEW_PT_cloth_material(OfCloth, bpy.types.Panel):
+    bl_label = "Material"
+    bl_order = 2
+
+    def draw(self, context: Any) -> None:
+        layout, item = self.columns(context)
+        for name in ("weight", "stretch", "bend", "contraction", "stretch_limit", "crease"):
+            draw_setting(layout, item, name)
+        hard = layout.column()
+        hard.active = item.crease > 0.0
+        draw_setting(hard, item, "hardening")
+        threads = layout.column(align=True)
+        threads.label(text="Threads")
+        for name in ("shear", "weft", "weft_bend"):
+            draw_setting(threads, item, name)
+        woven = layout.column()
+        woven.active = is_woven(properties.settings_of(item))
+        draw_uv_map(woven, item, "warp_map", context.object)
+        for name in MATERIAL_GROUPS:
+            painted = layout.column(align=True)
+            draw_group(painted, item, f"{name}_group", context.object, f"{properties.label(name + '_group')} Group")
+            if getattr(item, f"{name}_group"):
+                draw_setting(painted, item, f"{name}_painted")
+
+
 class SINEW_PT_cloth_advanced(OfCloth, bpy.types.Panel):
     bl_label = "Advanced"
     bl_order = 5
@@ -62,15 +89,16 @@ class SINEW_PT_cloth_advanced(OfCloth, bpy.types.Panel):
 
     def draw(self, context: Any) -> None:
         layout, item = self.columns(context)
-        draw_setting(layout, item, "wind")
+        for name in ("air", "wind"):
+            draw_setting(layout, item, name)
         draw_shape_key(layout, item, "undeformed_key", context.object)
         draw_optional(layout, item, "rest_frame")
         draw_optional(layout, item, "gravity")
-        for name in ("real_size", "contraction", "steps", "precision", "scheme", "newton_rounds"):
+        for name in ("real_size", "steps", "precision", "scheme", "newton_rounds"):
             draw_setting(layout, item, name)
 
 
-CLASSES = (SINEW_PT_cloth_follow, SINEW_PT_cloth_advanced)
+CLASSES = (SINEW_PT_cloth_follow, SINEW_PT_cloth_material, SINEW_PT_cloth_advanced)
 _register, _unregister = registering(CLASSES)
 
 

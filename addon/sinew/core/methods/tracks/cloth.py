@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,13 +12,14 @@ import numpy.typing as npt
 
 from ...bake.contact import Body, Collided, Points, points_of
 from ...bake.cuts import Cuts, go_on
-from ...bake.fields import push_of
+from ...bake.fields import air_of, push_of
 from ...bake.move import Move, Touched, World
 from ...base.errors import BadInput
 from ...base.native import module
 from ...geometry.surface import areas_and_size
 from ...geometry.turns import nearest_rotation
 from .guide import Rows, find_regions, make_rows
+from .material import native_material, shell_of
 from .settings import Settings
 
 Floats = npt.NDArray[np.float64]
@@ -30,7 +31,8 @@ _ARRIVAL = 0.25  # of the way to the first pose: its end, over which it takes on
 
 @dataclass(frozen=True)
 class State:
-    """World metres and m/s (t, 3), and what hinges carry (k, 1); None: as they are made."""
+    """World metres and m/s (t, 3), and what hinges carry (k, 1): creases, and how much stiffer they are; None: as they
+    are made."""
 
     positions: Floats
     velocities: Floats
@@ -96,26 +98,28 @@ class Cloth:
         frame_rate: float,
         *,
         rows: Rows,
+        material: Mapping[str, Floats] | None = None,
+        warp: Floats | None = None,
         gravity: tuple[float, float, float] = (0.0, 0.0, -9.81),
         monitor: Any = None,
     ) -> None:
-        """`rest` (t, 3) is the undeformed shape; `frame_rate`: input frames a second."""
+        """`rest` (t, 3) is the undeformed shape; `frame_rate`: input frames a second. `material` (t,): weights of what
+        is painted, by what it changes; `warp` (m, 3): of the given triangles."""
         self.settings, self.rows, self._monitor = settings, rows, monitor
         self.rest = np.ascontiguousarray(rest, np.float64)
-        self.triangles = _sound(self.rest, np.ascontiguousarray(triangles, np.int32))
+        every = np.ascontiguousarray(triangles, np.int32)
+        kept = _sound(self.rest, every)
+        self.triangles = np.ascontiguousarray(every[kept])
         self.follow = np.ascontiguousarray(follow, np.float64)
         self.areas, self.size = areas_and_size(self.rest, self.triangles)
         self.interval = 1.0 / frame_rate
         self.is_settled = True
         self._scale = settings.real_size / self.size if settings.real_size > 0.0 else 1.0
-        ones = np.ones(len(self.rest))
         shell = {
             "triangles": self.triangles,
             "rest": np.ascontiguousarray(self._scale * self.rest),
-            "stretch": settings.stretch * ones,
-            "bend": settings.bend * ones,
-            "weight": settings.weight * ones,
-            "yield": settings.crease * ones if settings.crease > 0.0 else None,
+            **shell_of(settings, len(self.rest), material or {}),
+            "warp": None if warp is None else np.ascontiguousarray(warp[kept]),
             "follow": self.follow,
         }
         if rows.count:
@@ -123,7 +127,7 @@ class Cloth:
         omega = 2.0 * math.pi * _SWING
         ratio = math.log(20.0) / (omega * settings.calm)
         native = {
-            "poisson": settings.contraction,
+            **native_material(settings),
             "drag": ratio * omega,
             "damping": ratio / omega,
             "hold": settings.hold,
@@ -141,8 +145,9 @@ class Cloth:
         self.about = self._simulation.summary()
 
     @property
-    def hinges(self) -> int:
-        return int(self.about["hinges"])
+    def inner(self) -> int:
+        """How many numbers hinges carry."""
+        return int(self.about["inner"])
 
     def begin(self, pose: Floats, following: Floats | None = None) -> State:
         """On the input and moving with it, as undeformed as it is made."""
@@ -150,7 +155,7 @@ class Cloth:
         return State(np.array(pose), velocities, self._inner())
 
     def _inner(self) -> Floats:
-        inner = np.empty((self.hinges, 1))
+        inner = np.empty((self.inner, 1))
         self._simulation.begin(inner)
         return inner
 
@@ -168,8 +173,7 @@ class Cloth:
         inner = self._inner() if state.inner is None else np.array(state.inner)
         inside = State(k * state.positions, k * state.velocities, inner)
         poses = [None if pose is None else np.ascontiguousarray(k * pose) for pose in window]
-        push = self._push(acting, state)
-        arguments = (*poses, inside.positions, inside.velocities, inner, push)
+        arguments = (*poses, inside.positions, inside.velocities, inner, *self._push(acting, state))
         touch = None
         if self.body is not None and acting.ends is not None:
             touch = self.body.touch(poses, acting.ends, state.contact, acting.collides)
@@ -194,7 +198,7 @@ class Cloth:
         """(t, 3) at rest in a pose that stands still, touching nothing; `is_settled` tells whether it was found."""
         k = self._scale
         positions = np.ascontiguousarray(k * pose)
-        push = self._push(acting, State(pose, np.zeros_like(pose)))
+        push, _ = self._push(acting, State(pose, np.zeros_like(pose)))
         held = np.array(positions)
         _, found = self._simulation.settle(held, None, self._inner(), positions, push, self._monitor)
         self.is_settled = bool(found)
@@ -206,18 +210,20 @@ class Cloth:
         turn = nearest_rotation((pose - centre).T @ (self.rest - middle))
         return Approach((self.rest - middle) @ turn.T + centre, pose, following - pose, count)
 
-    def _push(self, acting: Acting, state: State) -> Floats | None:
-        """Acceleration (t, 3) of force fields, as large as it is inside."""
+    def _push(self, acting: Acting, state: State) -> tuple[Floats | None, Floats | None]:
+        """Acceleration and wind (t, 3) of force fields, as large as they are inside."""
         if acting.fields is None:
-            return None
+            return None, None
         rows, rows_next = acting.fields
-        push = push_of(rows, rows_next, state.positions, state.velocities, self.interval)
-        scaled: Floats = np.ascontiguousarray(self._scale * self.settings.wind * push)
-        return scaled
+        blows = self.settings.air > 0.0
+        push = push_of(rows, rows_next, state.positions, state.velocities, self.interval, air=not blows)
+        wind = air_of(rows, rows_next, state.positions, state.velocities, self.interval) if blows else None
+        scale = self._scale * self.settings.wind
+        return np.ascontiguousarray(scale * push), None if wind is None else np.ascontiguousarray(scale * wind)
 
 
-def _sound(rest: Floats, triangles: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-    """Without triangles that have no area, and each once: what is left over holds nothing."""
+def _sound(rest: Floats, triangles: npt.NDArray[np.int32]) -> npt.NDArray[np.intp]:
+    """Which triangles have an area, and each once: what is left over holds nothing."""
     if not len(triangles):
         raise BadInput("The mesh has no faces: cloth needs a surface.")
     corners = rest[triangles]
@@ -226,9 +232,9 @@ def _sound(rest: Floats, triangles: npt.NDArray[np.int32]) -> npt.NDArray[np.int
     has_area = doubled > 1e-9 * longest * longest
     if not has_area.any():
         raise BadInput("No face of the mesh has an area: give it a surface.")
-    kept = triangles[has_area]
-    first = np.unique(np.sort(kept, axis=1), axis=0, return_index=True)[1]
-    return np.ascontiguousarray(kept[np.sort(first)])
+    sound = np.flatnonzero(has_area)
+    first = np.unique(np.sort(triangles[sound], axis=1), axis=0, return_index=True)[1]
+    return sound[np.sort(first)]
 
 
 def drape(

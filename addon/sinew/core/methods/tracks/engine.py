@@ -51,7 +51,7 @@ def make_engine(shot: Shot, store: Store | None, monitor: Any) -> ClothEngine:
         rows = make_rows(shot.rest, shot.triangles, paint.regions, list((paint.groups or {}).values()))
     cloth = Cloth(
         shot.rest if paint.undeformed is None else paint.undeformed, shot.triangles, paint.follow, shot.settings,
-        shot.sample_rate, rows=rows, gravity=shot.gravity, monitor=monitor,
+        shot.sample_rate, rows=rows, material=paint.material, warp=paint.warp, gravity=shot.gravity, monitor=monitor,
     )  # fmt: skip
     return ClothEngine(shot, cloth)
 
@@ -101,7 +101,7 @@ class ClothEngine(ClothShow):
         return {
             "rows": rows.count,
             "row_entries": len(rows.points),
-            "hinges": self._cloth.hinges,
+            "inner": self._cloth.inner,
             "fields": paint_of(self._shot).fields,
             **({} if self._collided is None else self._collided.counts()),
         }

@@ -9,8 +9,8 @@ from ...bake.method import Layout, Shape
 
 
 def layout(vertices: int, counts: Mapping[str, int]) -> Layout:
-    """From the number of rows of the guide, of their entries and of hinges; `fields` is how many force fields act.
-    One that collides has the counts of that too."""
+    """From the number of rows of the guide, of their entries and of what hinges carry; `fields` is how many force
+    fields act. One that collides has the counts of that too."""
     points: Shape = ((vertices, 3), "<f8")
     constants: dict[str, Shape] = {
         "follow": ((vertices,), "<f8"),
@@ -21,7 +21,8 @@ def layout(vertices: int, counts: Mapping[str, int]) -> Layout:
     inputs: dict[str, Shape] = {}
     if counts["fields"]:
         inputs["fields"] = ((counts["fields"], fields.WIDTH), "<f8")
-    # Cloth in world metres and m/s, and the rest angles of its hinges.
-    state: dict[str, Shape] = {"simulated": points, "velocity": points, "inner": ((counts["hinges"], 1), "<f8")}
+    # Cloth in world metres and m/s, and what its hinges carry.
+    inner = counts["inner"] if "inner" in counts else counts["hinges"]  # in bakes of before their angles alone
+    state: dict[str, Shape] = {"simulated": points, "velocity": points, "inner": ((inner, 1), "<f8")}
     met = contact.files_of(counts)
     return Layout({**constants, **met.constants}, {**inputs, **met.inputs}, state=state, pieces=met.pieces)

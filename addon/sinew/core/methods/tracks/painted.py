@@ -24,6 +24,8 @@ class ClothPaint:
     follow: Floats  # (t,), 0 free .. 1 follows exactly
     regions: npt.NDArray[np.int32] | None = None  # (m,) of each triangle, all used; None: there are none
     groups: Mapping[str, Floats] | None = None  # (t,) weights of painted ones, by name
+    material: Mapping[str, Floats] | None = None  # (t,) weights of what changes the material, by what they change
+    warp: Floats | None = None  # (m, 3) which way it runs in each triangle; None: there are no threads
     undeformed: Floats | None = None  # (t, 3) a shape of its own; None: as at rest
     fields: int = 0  # how many force fields act in each sample
     collided: Collided | None = None  # what it meets; None: it does not collide
@@ -32,6 +34,9 @@ class ClothPaint:
         arrays: dict[str, Array] = {"follow": self.follow, "fields": np.array([self.fields])}
         if self.regions is not None:
             arrays["regions"] = self.regions
+        if self.warp is not None:
+            arrays["warp"] = self.warp
+        arrays |= {f"material {name}": weights for name, weights in (self.material or {}).items()}
         if self.undeformed is not None:
             arrays["undeformed"] = self.undeformed
         if self.collided is not None:

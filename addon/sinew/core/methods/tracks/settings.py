@@ -76,6 +76,153 @@ class Settings(CollisionSettings):
         begin=100.0,
         look=True,
     )
+    hardening: float = setting(
+        0.0,
+        "How much stiffer a fold gets that stays: by that of a crease with a radius so long. None stays as stiff",
+        low=0.0,
+        high=1.0,
+        soft=(0.0, 0.05),
+        precision=4,
+        unit="m",
+        zero="None",
+        begin=0.005,
+        counts=CHANGED,
+        look=True,
+    )
+    shear: float = setting(
+        1.0,
+        "How stiff it is where its threads would shear, against their own stiffness: a twentieth to a fifth in woven "
+        "cloth, which drapes the softer for it, 1 in leather and paper, which have no threads",
+        low=0.01,
+        high=1.0,
+        label="Shear",
+        counts=CHANGED,
+        look=True,
+    )
+    weft: float = setting(
+        1.0,
+        "How many times as stiff it is across the warp as along it",
+        low=0.01,
+        high=100.0,
+        soft=(0.1, 2.0),
+        counts=CHANGED,
+        look=True,
+    )
+    weft_bend: float = setting(
+        1.0,
+        "How many times as stiff it bends across the warp as along it: corduroy, a hem, a curtain with rods",
+        low=0.001,
+        high=1000.0,
+        soft=(0.1, 10.0),
+        label="Weft Bend",
+        counts=CHANGED,
+        look=True,
+    )
+    warp_map: str = setting(
+        "",
+        "UV map along whose U the warp runs. Empty takes the active one, and where there is none threads hang straight "
+        "down",
+        counts=DATA,
+        label="Warp",
+    )
+    stretch_limit: float = setting(
+        0.0,
+        "Stretch beyond which the cloth hardly gives way any more, as a fraction of its length",
+        low=0.0,
+        high=2.0,
+        soft=(0.0, 0.2),
+        precision=3,
+        zero="None",
+        begin=0.05,
+        label="Stretch Limit",
+        counts=CHANGED,
+        look=True,
+    )
+    air: float = setting(
+        1.2,
+        "Density of the air: light cloth floats down in it, billows as it is carried along, and is blown by Wind, "
+        "Turbulence and Vortex fields, whose strength is the speed of the air in metres a second. With None these push "
+        "like all others",
+        low=0.0,
+        high=100.0,
+        soft=(0.0, 3.0),
+        unit="kg/m3",
+        zero="None",
+        begin=1.2,
+        counts=CHANGED,
+    )
+    stiff: float = setting(
+        1.0,
+        "How many times as stiff as the material is, against stretching and bending alike",
+        low=0.01,
+        high=100.0,
+        soft=(0.1, 10.0),
+        label="Stiff",
+        counts=CHANGED,
+    )
+    heavy: float = setting(
+        1.0,
+        "How many times as heavy as the material is",
+        low=0.01,
+        high=100.0,
+        soft=(0.1, 10.0),
+        label="Heavy",
+        counts=CHANGED,
+    )
+    crumple: float = setting(
+        1.0,
+        "How readily folds stay: 0 springs back always, 2 keeps folds half as sharp as the material would. Materials "
+        "without a Crease have nothing to keep",
+        low=0.0,
+        high=10.0,
+        soft=(0.0, 3.0),
+        counts=CHANGED,
+    )
+    wrinkle_size: float = setting(
+        1.0,
+        "How many times as large its folds are: it bends as something so much larger would",
+        low=0.1,
+        high=10.0,
+        soft=(0.25, 4.0),
+        label="Wrinkle Size",
+        counts=CHANGED,
+    )
+    stiff_group: str = setting(
+        "", "Vertex group of cloth that is stiffer or softer than the rest", counts=DATA, label="Stiff"
+    )
+    stiff_painted: float = setting(
+        10.0,
+        "How many times as stiff, against stretching and bending, it is where the group is 1: belts, collars, patches",
+        low=0.001,
+        high=1000.0,
+        soft=(0.1, 20.0),
+        label="Stiff ×",
+        counts=CHANGED,
+    )
+    heavy_group: str = setting(
+        "", "Vertex group of cloth that is heavier or lighter than the rest", counts=DATA, label="Heavy"
+    )
+    heavy_painted: float = setting(
+        3.0,
+        "How many times as heavy it is where the group is 1: hems, pockets, sequins",
+        low=0.01,
+        high=100.0,
+        soft=(0.1, 10.0),
+        label="Heavy ×",
+        counts=CHANGED,
+    )
+    calm_group: str = setting(
+        "", "Vertex group of cloth that comes to rest sooner or later than the rest", counts=DATA, label="Calm"
+    )
+    calm_painted: float = setting(
+        4.0,
+        "How many times as much it is calmed where the group is 1",
+        low=0.01,
+        high=100.0,
+        soft=(0.1, 10.0),
+        label="Calm ×",
+        counts=CHANGED,
+    )
     regions: int = setting(
         0,
         "So many patches keep their average place of the animation exactly; all that is finer is the cloth's own. More "
@@ -191,6 +338,20 @@ class Settings(CollisionSettings):
         twice = next((name for name in names if names.count(name) > 1), "")
         if twice:
             raise BadInput(f'The group "{twice}" is named twice among those that follow on average: name it once.')
+
+
+MATERIAL_GROUPS = ("stiff", "heavy", "calm")  # <name>_group is a vertex group, <name>_painted what a weight of 1 does
+
+
+def painted_groups(settings: Settings) -> dict[str, str]:
+    """The vertex groups that change the material, by what they change."""
+    chosen = {name: getattr(settings, f"{name}_group") for name in MATERIAL_GROUPS}
+    return {name: group for name, group in chosen.items() if group}
+
+
+def is_woven(settings: Settings) -> bool:
+    """Whether it is not the same in all directions."""
+    return not (settings.shear == settings.weft == settings.weft_bend == 1.0)
 
 
 def group_names(text: str) -> list[str]:
