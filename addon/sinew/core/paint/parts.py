@@ -114,6 +114,15 @@ def hard_shells(
     return hard
 
 
+def followed_pieces(follow: Floats, edges: Ints) -> Floats:
+    """(t,) the least weight on the piece that each vertex is of: 1 where all of it follows exactly."""
+    pieces = connected_pieces(len(follow), edges)
+    least = np.ones(int(pieces.max(initial=0)) + 1)
+    np.minimum.at(least, pieces, follow)
+    whole: Floats = least[pieces]
+    return whole
+
+
 def _extents(points: Floats) -> Floats:
     """How long, wide and deep a shell is, along its own axes."""
     middle = points - points.mean(axis=0)

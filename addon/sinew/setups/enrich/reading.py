@@ -38,7 +38,7 @@ def _read(sampler: Sampler, rest: Rest, settings: Any, make_group: bool) -> Step
         follow, made = np.zeros(len(rest.positions)), ""
     else:
         follow, made = yield from follow_in_steps(sampler, rest, settings, make_group=make_group)
-    values = yield from parts_in_steps(sampler, rest, settings)
+    values = yield from parts_in_steps(sampler, rest, settings, follow)
     collided, meeting = yield from collisions.read_in_steps(sampler, settings)
     outer = OuterReader(sampler, settings, follow, meeting)
     return Read(FleshPaint(follow, fields=outer.count, collided=collided, **values), outer, made)

@@ -13,7 +13,7 @@ from ...core.base.errors import BadInput
 from ...core.cage.welds import Labels, make_labels
 from ...core.flesh.settings import Settings
 from ...core.paint.follow import Segment, automatic_follow
-from ...core.paint.parts import hard_shells, make_parts
+from ...core.paint.parts import followed_pieces, hard_shells, make_parts
 from ...core.paint.regions import GROUPS, Regions, make_core
 from ...core.paint.sharpen import sharpened
 from ...scene import fingerprint
@@ -192,8 +192,9 @@ def painted_groups(settings: Settings) -> list[str]:
     return [group for name in names if (group := getattr(settings, name))]
 
 
-def parts_in_steps(sampler: Sampler, rest: Rest, settings: Settings) -> Steps[dict[str, Any]]:
-    """What the painted groups beside the follow group say, as values of a FleshPaint."""
+def parts_in_steps(sampler: Sampler, rest: Rest, settings: Settings, follow: Any = None) -> Steps[dict[str, Any]]:
+    """What the painted groups beside the follow group say, as values of a FleshPaint. `follow` (t,): loose pieces that
+    follow exactly stay as the animation has them, though it bends them a little."""
     values: dict[str, Any] = {}
     values["masks"] = yield from masks_in_steps(sampler, settings)
     painted = {}
@@ -210,6 +211,8 @@ def parts_in_steps(sampler: Sampler, rest: Rest, settings: Settings) -> Steps[di
     values["safe"] = sampler.safe_at(settings.safe_frame, settings.safe_shape_key)
     values["labels"] = yield from _labels_in_steps(sampler, rest, settings)
     shells = (yield from _shells_in_steps(sampler, rest)) if settings.rigid_shells else None
+    if shells is not None and follow is not None and not settings.follow_animated:
+        shells &= followed_pieces(follow, rest.edges) < 1.0
     if not settings.track_group and not settings.rigid_group and (shells is None or not shells.any()):
         return values
     tracked = (yield from sampler.group_in_steps(settings.track_group)) if settings.track_group else None
