@@ -60,3 +60,21 @@ void sn_input_curve_accelerate(const SnInputCurve *curve, double s, size_t verte
         }
     }
 }
+
+void sn_input_curve_press(const SnInputCurve *curve, double s, size_t vertex, double acceleration[3])
+{
+    const double *before = curve->before, *begin = curve->begin, *end = curve->end, *after = curve->after;
+    for (size_t a = 0; a < 3; a++) {
+        size_t k = 3 * vertex + a;
+        double step = end[k] - begin[k];
+        double first = before ? step - (begin[k] - before[k]) : 0.0, last = after ? after[k] - end[k] - step : 0.0;
+        acceleration[a] = (first + s * (last - first)) / (curve->interval * curve->interval);
+    }
+    if (curve->light != NULL) {
+        double light[3];
+        sn_input_curve_press(curve->light, s, vertex, light);
+        for (size_t a = 0; a < 3; a++) {
+            acceleration[a] -= light[a];
+        }
+    }
+}

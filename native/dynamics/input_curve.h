@@ -24,4 +24,8 @@ void sn_input_curve_follow(const SnInputCurve *curve, double fraction, double *p
 /* Acceleration (m/s²) of one vertex there, of what has inertia. */
 void sn_input_curve_accelerate(const SnInputCurve *curve, double fraction, size_t vertex, double acceleration[3]);
 
+/* The same as frames tell it: from that at one frame evenly to that at the next. The curve's own swings about it, for it must go
+   through frames with an even speed. */
+void sn_input_curve_press(const SnInputCurve *curve, double fraction, size_t vertex, double acceleration[3]);
+
 #endif

@@ -20,18 +20,20 @@ static double felt(const double acceleration[3], double most)
     return squared > 0.0 ? 1.0 / sqrt(1.0 + squared / (most * most)) : 1.0;
 }
 
-/* Loads that accelerate each vertex as the input does, but for what is felt. */
+/* Loads that accelerate each vertex as the input does, but for what is felt of the press of its frames: flesh that felt how the curve
+   swings between frames would swing faster than Jiggle, too. */
 static void carry_along(const SnInputDriver *driver, const SnWorld *world, const SnBody *body, double fraction, double *loads)
 {
     for (size_t v = 0; v < body->vertex_count; v++) {
-        double acceleration[3];
+        double acceleration[3], press[3];
         if (world->fixed[body->first_vertex + v] || isinf(driver->most[v])) {
             continue;
         }
         sn_input_curve_accelerate(driver->curve, fraction, v, acceleration);
-        double carried = world->mass[body->first_vertex + v] * (1.0 - felt(acceleration, driver->most[v]));
+        sn_input_curve_press(driver->curve, fraction, v, press);
+        double share = felt(press, driver->most[v]);
         for (size_t a = 0; a < 3; a++) {
-            loads[3 * (body->first_vertex + v) + a] += carried * acceleration[a];
+            loads[3 * (body->first_vertex + v) + a] += world->mass[body->first_vertex + v] * (acceleration[a] - share * press[a]);
         }
     }
 }

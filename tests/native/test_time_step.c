@@ -111,6 +111,42 @@ static void input_curve_is_exact_and_smooth_at_the_frames(void)
     }
 }
 
+static void the_press_of_frames_is_even_and_gives_the_speed_that_the_curve_gains(void)
+{
+    double frames[5][3], press[3], next[3], velocity[2][3], acceleration[3];
+    uint64_t random = 2;
+    for (int f = 0; f < 5; f++) {
+        for (int k = 0; k < 3; k++) {
+            frames[f][k] = 10.0 * scene_signed(&random);
+        }
+    }
+    const double h = 0.04;
+    for (int missing = 0; missing < 4; missing++) { /* at the begin, at the end, at both */
+        SnInputCurve curve = {1, missing & 1 ? NULL : frames[0], frames[1], frames[2], missing & 2 ? NULL : frames[3], h, NULL};
+        sn_input_curve_evaluate(&curve, 0.0, NULL, velocity[0]);
+        sn_input_curve_evaluate(&curve, 1.0, NULL, velocity[1]);
+        sn_input_curve_press(&curve, 0.5, 0, press);
+        for (int k = 0; k < 3; k++) { /* it changes evenly, so its mean is that of the middle */
+            CHECK_NEAR(h * press[k], velocity[1][k] - velocity[0][k], 1e-9);
+        }
+    }
+    SnInputCurve first = {1, frames[0], frames[1], frames[2], frames[3], h, NULL};
+    SnInputCurve second = {1, frames[1], frames[2], frames[3], frames[4], h, NULL};
+    sn_input_curve_press(&first, 1.0, 0, press);
+    sn_input_curve_press(&second, 0.0, 0, next);
+    for (int k = 0; k < 3; k++) { /* no jump at a frame, where it is the bend of the frames */
+        CHECK_NEAR(press[k], next[k], 1e-9);
+        CHECK_NEAR(press[k], (frames[1][k] - 2.0 * frames[2][k] + frames[3][k]) / (h * h), 1e-9);
+    }
+    SnInputCurve light = first;
+    first.light = &light; /* all of it moves without inertia */
+    sn_input_curve_press(&first, 0.3, 0, press);
+    sn_input_curve_accelerate(&first, 0.3, 0, acceleration);
+    for (int k = 0; k < 3; k++) {
+        CHECK(press[k] == 0.0 && acceleration[k] == 0.0);
+    }
+}
+
 /* Where a bar that was struck is after `duration`: it swings by an eighth of its length. The caller releases it. */
 static double *struck(SnContext *context, const Scene *scene, SnScheme scheme, double duration, int steps)
 {
@@ -494,6 +530,7 @@ static void wild_states_calm_down_at_any_step(void)
 int main(void)
 {
     input_curve_is_exact_and_smooth_at_the_frames();
+    the_press_of_frames_is_even_and_gives_the_speed_that_the_curve_gains();
     schemes_have_their_order_in_time();
     free_swing_keeps_its_energy_with_tr_bdf2_alone();
     damping_decays_as_its_closed_form();
