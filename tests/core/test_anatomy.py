@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from anatomy import BODIES, RIGHT_SIDE, UNSEEN, Labelled, edges_of, scores, variants
 from bodies import rod
+from newcomers import NEWCOMERS
 from sinew.core.paint.follow import automatic_follow
 from sinew.core.paint.parts import hard_shells
 from strangers import STRANGERS
@@ -29,9 +30,9 @@ def test_half_of_the_bodies_are_not_tuned_on() -> None:
     assert len(STRANGERS) >= 0.4 * len(EVERY) and not set(STRANGERS) & set(BODIES)
 
 
-@pytest.mark.parametrize("key", EVERY)
+@pytest.mark.parametrize("key", EVERY | NEWCOMERS)
 def test_parts_are_apart_and_named_by_their_side(key: str) -> None:
-    body = EVERY[key]()
+    body = (EVERY | NEWCOMERS)[key]()
     every = np.concatenate(list(body.parts.values()))
     assert len(np.unique(every)) == len(every) < 0.8 * len(body.positions)
     assert {name.split()[0] for name in body.parts} >= {"held", "free"}
