@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sinew.core.geometry.solid import Solid, solid_of
-from sinew.core.paint.follow import Segment, automatic_follow
+from sinew.core.paint.follow import Segment, automatic_follow, body_of
 
 
 def ball(centre: tuple[float, float, float], radii: tuple[float, float, float], count: int = 24) -> tuple:
@@ -175,3 +175,22 @@ def test_the_cells_of_a_body_are_made_once_and_those_of_another_anew() -> None:
     assert solid_of(positions.copy(), triangles.copy()) is first
     assert solid_of(positions * (1, 1, 2), triangles).shape != first.shape
     assert solid_of(positions, triangles[:-1]) is not first
+
+
+def test_what_a_body_is_made_of_is_found_once_for_its_bones_and_skin() -> None:
+    positions, triangles = ball((0, 0, 0), (1, 1, 1), 8)
+    low, middle, high = (0.0, 0.0, -1.0), (0.0, 0.0, 0.0), (0.0, 0.0, 1.0)
+    bones = [Segment("a", low, middle, -1, False), Segment("b", middle, high, 0, True)]
+    upper = (positions[:, 2:] > 0.0).astype(np.float32)
+    skin = np.hstack([1.0 - upper, upper])
+    first = body_of(positions, triangles, bones, skin)
+    assert body_of(positions.copy(), triangles.copy(), list(bones), skin.copy()) is first
+    # Two that are asked for by turns are both kept; a third takes the place of that which was not asked for longest.
+    second = body_of(positions, triangles, None, None)
+    assert body_of(positions, triangles, bones, skin) is first and body_of(positions, triangles, None, None) is second
+    assert body_of(positions, triangles, bones[:1], skin[:, :1]) is not first
+    assert body_of(positions, triangles, None, None) is second
+    first = body_of(positions, triangles, bones, skin)
+    for other in ((bones, skin[:, ::-1]), (bones[:1], skin[:, :1]), (bones, None), (None, None)):
+        assert body_of(positions, triangles, *other) is not first
+        first = body_of(positions, triangles, bones, skin)

@@ -6,13 +6,14 @@ where the surface is, not of its triangles: winding, holes and density do not ma
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from ..base.hashes import hash_arrays
+from ..base.kept import Kept
 from .connected import connected_pieces
 
 Floats = npt.NDArray[np.float64]
@@ -252,18 +253,13 @@ class Solid:
         return other
 
 
-_last: dict[bytes, Solid] = {}
+KEPT = 2  # bodies: tens of megabytes each
+_solids = Kept[Solid](KEPT)
 
 
 def solid_of(positions: Floats, triangles: npt.NDArray[np.int32]) -> Solid:
-    """The cells of a body. Weights, cores and the next bake ask for the same ones: those of the last body are kept."""
-    key = hashlib.sha256(positions.tobytes() + b" " + triangles.tobytes()).digest()
-    found = _last.get(key)
-    if found is None:
-        found = Solid(positions, triangles)
-        _last.clear()
-        _last[key] = found
-    return found
+    """The cells of a body. Weights, cores and the next bake ask for the same ones: they are kept."""
+    return _solids.get(hash_arrays(positions, triangles), lambda: Solid(positions, triangles))
 
 
 def _distances(positions: Floats, triangles: npt.NDArray[np.int32], points: Floats) -> tuple[Floats, Ints]:

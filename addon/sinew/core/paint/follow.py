@@ -10,14 +10,17 @@ relative to the body itself.
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
+from ..base.hashes import hash_arrays
+from ..base.kept import Kept
 from ..geometry.connected import connected_pieces
-from ..geometry.solid import Solid, solid_of
+from ..geometry.solid import KEPT, Solid, solid_of
 from .limbs import EAR, HEAD, LIMB, TAIL, TORSO, Tree, by_bones, by_shape
 
 Floats = npt.NDArray[np.float64]
@@ -78,8 +81,7 @@ def automatic_follow(
         return np.ones(len(positions))
     body = body_of(positions, triangles, bones, skin)
     solid = body.solid
-    soft = _both_sides(solid, _softness(body))
-    weights = np.minimum(1.0, (1.0 - solid.at(positions, _balanced(body, soft))) / _EXACT)
+    weights = np.minimum(1.0, (1.0 - solid.at(positions, _balanced(body, body.soft))) / _EXACT)
     return _whole_shells(positions, triangles, edges, weights, solid.axes.size)
 
 
@@ -99,12 +101,32 @@ class Body:
         near: Mask = self.solid.depth < self.solid.cell
         return near
 
+    @functools.cached_property
+    def soft(self) -> Floats:
+        """(k,) from 0 (firm) to 1 (free), before the whole is balanced."""
+        return _both_sides(self.solid, _softness(self))
+
 
 def has_volume(positions: Floats, triangles: npt.NDArray[np.int32]) -> bool:
     return len(triangles) > 0 and bool(np.ptp(positions, axis=0).max() > 0.0)
 
 
+_bodies = Kept["Body"](KEPT)
+
+
 def body_of(
+    positions: Floats,
+    triangles: npt.NDArray[np.int32],
+    bones: list[Segment] | None,
+    skin: npt.NDArray[np.float32] | None,
+) -> Body:
+    """Weights, cores and the next bake ask for the same one: it is kept."""
+    arrays = (positions, triangles) if skin is None else (positions, triangles, skin)
+    key = hash_arrays(*arrays) + repr(bones)
+    return _bodies.get(key, lambda: _made(positions, triangles, bones, skin))
+
+
+def _made(
     positions: Floats,
     triangles: npt.NDArray[np.int32],
     bones: list[Segment] | None,
