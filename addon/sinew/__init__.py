@@ -24,6 +24,7 @@ bl_info = {
 _API = {
     "Cage": "cage.cage",
     "EditedFrames": "flesh.edited",
+    "EditedSheet": "edit.motion",
     "Enricher": "flesh.enricher",
     "Error": "base.errors",
     "Handle": "edit.handles",
@@ -34,7 +35,7 @@ _API = {
     "enrich": "flesh.enrich",
 }
 __all__ = [  # noqa: F822 (found by __getattr__)
-    *("Cage", "EditedFrames", "Enricher", "Error", "Handle", "Settings"),
+    *("Cage", "EditedFrames", "EditedSheet", "Enricher", "Error", "Handle", "Settings"),
     *("automatic_follow", "build_cage", "edit", "enrich"),
 ]
 

@@ -291,6 +291,16 @@ class Edit:
         body: dict[str, Floats | Ints | None],
         monitor: Monitor | None = None,
     ) -> Edit: ...
+    @classmethod
+    def shell(
+        cls,
+        vertices: Floats,
+        triangles: Ints,
+        settings: dict[str, Any],
+        body: dict[str, Floats | Ints | None],
+        monitor: Monitor | None = None,
+        /,
+    ) -> Edit: ...
     def solve(
         self,
         settings: dict[str, Any],

@@ -4,6 +4,8 @@
 #include "base/parallel.h"
 #include "dynamics/laplacian.h"
 #include "math/linear_solver.h"
+#include "math/mat3.h"
+#include "mesh/union_find.h"
 
 #include <math.h>
 #include <string.h>
@@ -12,19 +14,22 @@
 #define UNFELT 1e-12 /* over the squared size */
 
 struct SnWarp {
-    const SnTetMesh *cage;
-    SnTetElements elements; /* their rest shape; they have no material */
+    size_t vertex_count;
+    size_t count, corners;  /* of the cells, and of each */
+    const int32_t *cells;   /* count x corners; not owned */
+    SnTetElements elements; /* of a cage: their rest shape; they have no material */
     SnAssembly assembly;
     SnLinearSolver *solver;
-    double *slopes;     /* tets x 4 x 3: gradient of each corner's shape function times volume */
+    double *volume;     /* cells: m³, or m² of triangles; owned */
+    double *slopes;     /* cells x corners x 3: gradient of each corner's shape function times volume */
     double *poisson;    /* the system without what is held, on the pattern */
     double *values;     /* the same with it */
-    double *pulls;      /* tets x 4 x 3: what the missing gradient of a tet adds to the right side at its corners */
+    double *pulls;      /* cells x corners x 3: what the missing gradient of a cell adds to the right side at its corners */
     double *right;      /* unknowns x 3: right side, then correction */
     size_t part_count;
-    int32_t *parts;     /* cage vertices: the connected part that each belongs to; -1 where that has a fixed vertex */
+    int32_t *parts;     /* vertices: the connected part that each belongs to; -1 where that has a fixed vertex */
     unsigned char *is_held; /* parts: whether a vertex of it is held */
-    double *masses;     /* cage vertices: volume around each */
+    double *masses;     /* vertices: volume around each */
     double *centroids;  /* parts x 4: mean correction and volume, while a correction is made */
 };
 
@@ -36,6 +41,7 @@ void sn_warp_destroy(SnWarp *warp)
     sn_linear_solver_destroy(warp->solver);
     sn_assembly_clear(&warp->assembly);
     sn_tet_elements_clear(&warp->elements);
+    sn_release(warp->volume);
     sn_release(warp->slopes);
     sn_release(warp->pulls);
     sn_release(warp->poisson);
@@ -53,23 +59,73 @@ const SnTetElements *sn_warp_elements(const SnWarp *warp)
     return &warp->elements;
 }
 
-static void fill_slopes(SnWarp *warp)
+const double *sn_warp_slopes(const SnWarp *warp, size_t cell)
 {
-    for (size_t e = 0; e < warp->elements.count; e++) {
+    return warp->slopes + 3 * warp->corners * cell;
+}
+
+/* Of tets. */
+static void fill_tets(SnWarp *warp)
+{
+    for (size_t e = 0; e < warp->count; e++) {
         sn_laplacian_slopes(&warp->elements, e, warp->slopes + 12 * e);
-        for (size_t i = 0; i < 4; i++) {
-            warp->masses[warp->cage->tets[4 * e + i]] += 0.25 * warp->elements.volume[e];
-        }
+        warp->volume[e] = warp->elements.volume[e];
     }
+}
+
+/* Of triangles: the slope of a corner is across the edge opposite to it. */
+static void fill_triangles(SnWarp *warp, const double *positions)
+{
+    for (size_t e = 0; e < warp->count; e++) {
+        const double *x[3];
+        double edges[9], normal[3];
+        for (size_t i = 0; i < 3; i++) {
+            x[i] = positions + 3 * (size_t)warp->cells[3 * e + i];
+        }
+        for (size_t i = 0; i < 3; i++) {
+            for (size_t a = 0; a < 3; a++) {
+                edges[3 * i + a] = x[(i + 2) % 3][a] - x[(i + 1) % 3][a];
+            }
+        }
+        sn_cross3(edges, edges + 3, normal);
+        double doubled = sqrt(sn_dot3(normal, normal));
+        for (size_t i = 0; i < 3; i++) {
+            double *slope = warp->slopes + 9 * e + 3 * i;
+            sn_cross3(normal, edges + 3 * i, slope);
+            for (size_t a = 0; a < 3; a++) {
+                slope[a] *= 0.5 / doubled;
+            }
+        }
+        warp->volume[e] = 0.5 * doubled;
+    }
+}
+
+/* Which vertices hang together, by any shared vertex. */
+static SnStatus find_parts(SnContext *context, SnWarp *warp)
+{
+    SnStatus status = SN_OK;
+    int32_t *parents = NULL;
+    SN_TRY_NEW(context, parents, warp->vertex_count, int32_t);
+    SN_TRY_NEW(context, warp->parts, warp->vertex_count, int32_t);
+    sn_union_find_init(warp->vertex_count, parents);
+    for (size_t k = 0; k < warp->corners * warp->count; k++) {
+        sn_union_find_join(parents, warp->cells[k - k % warp->corners], warp->cells[k]);
+    }
+    for (size_t v = 0; v < warp->vertex_count; v++) {
+        int32_t root = sn_union_find_root(parents, (int32_t)v);
+        warp->parts[v] = root == (int32_t)v ? (int32_t)warp->part_count++ : warp->parts[root];
+    }
+cleanup:
+    sn_release(parents);
+    return status;
 }
 
 static SnStatus find_loose_parts(SnContext *context, SnWarp *warp, const unsigned char *fixed)
 {
     SnStatus status = SN_OK;
-    size_t count = warp->cage->vertex_count;
+    size_t count = warp->vertex_count;
     unsigned char *has_fixed = NULL;
-    SN_TRY_NEW(context, warp->parts, count, int32_t);
-    SN_TRY(sn_tet_mesh_components(context, warp->cage, warp->parts, &warp->part_count));
+    SN_TRY(find_parts(context, warp));
     SN_TRY_NEW(context, warp->centroids, 4 * warp->part_count, double);
     SN_TRY_NEW(context, warp->is_held, warp->part_count, unsigned char);
     SN_TRY_NEW(context, has_fixed, warp->part_count, unsigned char);
@@ -84,39 +140,105 @@ cleanup:
     return status;
 }
 
-SnStatus sn_warp_create(SnContext *context, const SnTetMesh *cage, const unsigned char *fixed, SnWarp **out)
+/* The Laplacian of the cells, on the pattern. */
+static void add_laplacian(SnWarp *warp)
 {
-    SnStatus status = SN_OK;
-    SnWarp *warp = NULL;
-    double volume = 0.0;
-    *out = NULL;
-    SN_TRY_NEW(context, warp, 1, SnWarp);
-    warp->cage = cage;
-    SN_TRY(sn_tet_elements_init(context, cage, NULL, &warp->elements));
-    SN_TRY_NEW(context, warp->slopes, 12 * cage->tet_count, double);
-    SN_TRY_NEW(context, warp->pulls, 12 * cage->tet_count, double);
-    SN_TRY_NEW(context, warp->masses, cage->vertex_count, double);
-    fill_slopes(warp);
-    SN_TRY(find_loose_parts(context, warp, fixed));
-    SN_TRY(sn_assembly_init(context, cage->vertex_count, 1, &(SnStencils){cage->tet_count, 4, cage->tets, 0}, fixed, &warp->assembly));
-    SN_TRY_NEW(context, warp->right, 3 * warp->assembly.unknown_count, double);
-    SN_TRY_NEW(context, warp->poisson, warp->assembly.pattern.block_count, double);
-    SN_TRY_NEW(context, warp->values, warp->assembly.pattern.block_count, double);
-    sn_laplacian_add(&warp->elements, &warp->assembly, 1.0, warp->poisson);
-    /* a loose part could be anywhere: a hold too weak to be felt makes the system definite */
-    for (size_t v = 0; v < cage->vertex_count; v++) {
+    const SnAssembly *assembly = &warp->assembly;
+    size_t corners = warp->corners;
+    for (size_t e = 0; e < warp->count; e++) {
+        const double *slopes = sn_warp_slopes(warp, e);
+        for (size_t i = 0; i < corners; i++) {
+            for (size_t j = 0; j < corners; j++) {
+                int32_t row = assembly->unknown[warp->cells[corners * e + i]], column = assembly->unknown[warp->cells[corners * e + j]];
+                if (column >= 0 && row >= column) {
+                    warp->poisson[sn_block_pattern_find(&assembly->pattern, row, column)] +=
+                        sn_dot3(slopes + 3 * i, slopes + 3 * j) / warp->volume[e];
+                }
+            }
+        }
+    }
+}
+
+/* A loose part could be anywhere: a hold too weak to be felt makes the system definite. */
+static void hold_loose(SnWarp *warp)
+{
+    double volume = 0.0, dimension = (double)warp->corners - 1.0;
+    for (size_t v = 0; v < warp->vertex_count; v++) {
         volume += warp->masses[v];
     }
     for (size_t k = 0; k < warp->assembly.unknown_count; k++) {
         size_t v = (size_t)warp->assembly.vertex[k];
         if (warp->parts[v] >= 0) {
-            warp->poisson[warp->assembly.pattern.column_start[k]] += UNFELT * warp->masses[v] / pow(volume, 2.0 / 3.0);
+            warp->poisson[warp->assembly.pattern.column_start[k]] += UNFELT * warp->masses[v] / pow(volume, 2.0 / dimension);
         }
     }
+}
+
+static SnStatus make_system(SnContext *context, SnWarp *warp, const unsigned char *fixed)
+{
+    SnStatus status = SN_OK;
+    SN_TRY_NEW(context, warp->masses, warp->vertex_count, double);
+    for (size_t k = 0; k < warp->corners * warp->count; k++) {
+        warp->masses[warp->cells[k]] += warp->volume[k / warp->corners] / (double)warp->corners;
+    }
+    SN_TRY(find_loose_parts(context, warp, fixed));
+    SnStencils stencils = {warp->count, (int)warp->corners, warp->cells, 0};
+    SN_TRY(sn_assembly_init(context, warp->vertex_count, 1, &stencils, fixed, &warp->assembly));
+    SN_TRY_NEW(context, warp->right, 3 * warp->assembly.unknown_count, double);
+    SN_TRY_NEW(context, warp->poisson, warp->assembly.pattern.block_count, double);
+    SN_TRY_NEW(context, warp->values, warp->assembly.pattern.block_count, double);
+    add_laplacian(warp);
+    hold_loose(warp);
     memcpy(warp->values, warp->poisson, warp->assembly.pattern.block_count * sizeof *warp->values);
     SN_TRY(sn_linear_solver_create_scalar(context, &warp->assembly.pattern, &warp->solver));
     SN_TRY(sn_linear_solver_factorize(context, warp->solver, warp->values));
     SN_TRY(sn_linear_solver_solve(context, warp->solver, warp->right, warp->right)); /* it makes its room now */
+cleanup:
+    return status;
+}
+
+static SnStatus make_room(SnContext *context, size_t vertex_count, size_t count, size_t corners, const int32_t *cells, SnWarp **out)
+{
+    SnStatus status = SN_OK;
+    SnWarp *warp = NULL;
+    SN_TRY_NEW(context, warp, 1, SnWarp);
+    *out = warp;
+    warp->vertex_count = vertex_count;
+    warp->count = count;
+    warp->corners = corners;
+    warp->cells = cells;
+    SN_TRY_NEW(context, warp->volume, count, double);
+    SN_TRY_NEW(context, warp->slopes, 3 * corners * count, double);
+    SN_TRY_NEW(context, warp->pulls, 3 * corners * count, double);
+cleanup:
+    return status;
+}
+
+SnStatus sn_warp_create(SnContext *context, const SnTetMesh *cage, const unsigned char *fixed, SnWarp **out)
+{
+    SnStatus status = SN_OK;
+    SnWarp *warp = NULL;
+    *out = NULL;
+    SN_TRY(make_room(context, cage->vertex_count, cage->tet_count, 4, cage->tets, &warp));
+    SN_TRY(sn_tet_elements_init(context, cage, NULL, &warp->elements));
+    fill_tets(warp);
+    SN_TRY(make_system(context, warp, fixed));
+    *out = warp;
+cleanup:
+    if (status != SN_OK) {
+        sn_warp_destroy(warp);
+    }
+    return status;
+}
+
+SnStatus sn_warp_create_surface(SnContext *context, const SnTriMesh *surface, const unsigned char *fixed, SnWarp **out)
+{
+    SnStatus status = SN_OK;
+    SnWarp *warp = NULL;
+    *out = NULL;
+    SN_TRY(make_room(context, surface->vertex_count, surface->triangle_count, 3, surface->triangles, &warp));
+    fill_triangles(warp, surface->positions);
+    SN_TRY(make_system(context, warp, fixed));
     *out = warp;
 cleanup:
     if (status != SN_OK) {
@@ -150,10 +272,11 @@ static void find_pulls(void *data, size_t chunk, size_t begin, size_t end)
 {
     const GatherJob *job = data;
     (void)chunk;
+    size_t corners = job->warp->corners;
     for (size_t e = begin; e < end; e++) {
-        const double *m = job->missing + 9 * e, *slopes = job->warp->slopes + 12 * e;
-        double *pulls = job->warp->pulls + 12 * e;
-        for (size_t i = 0; i < 4; i++) {
+        const double *m = job->missing + 9 * e, *slopes = job->warp->slopes + 3 * corners * e;
+        double *pulls = job->warp->pulls + 3 * corners * e;
+        for (size_t i = 0; i < corners; i++) {
             for (size_t a = 0; a < 3; a++) {
                 pulls[3 * i + a] = m[3 * a] * slopes[3 * i] + m[3 * a + 1] * slopes[3 * i + 1] + m[3 * a + 2] * slopes[3 * i + 2];
             }
@@ -161,7 +284,7 @@ static void find_pulls(void *data, size_t chunk, size_t begin, size_t end)
     }
 }
 
-/* Right side of each unknown: the pulls of the tets around it, always in the same order. */
+/* Right side of each unknown: the pulls of the cells around it, always in the same order. */
 static void gather_right(void *data, size_t chunk, size_t begin, size_t end)
 {
     const GatherJob *job = data;
@@ -184,7 +307,7 @@ static void gather_right(void *data, size_t chunk, size_t begin, size_t end)
 static void keep_centroids(SnWarp *warp, double *positions)
 {
     memset(warp->centroids, 0, 4 * warp->part_count * sizeof *warp->centroids);
-    for (size_t v = 0; v < warp->cage->vertex_count; v++) {
+    for (size_t v = 0; v < warp->vertex_count; v++) {
         if (warp->parts[v] >= 0) {
             double *mean = warp->centroids + 4 * warp->parts[v];
             int32_t k = warp->assembly.unknown[v];
@@ -194,7 +317,7 @@ static void keep_centroids(SnWarp *warp, double *positions)
             }
         }
     }
-    for (size_t v = 0; v < warp->cage->vertex_count; v++) {
+    for (size_t v = 0; v < warp->vertex_count; v++) {
         int loose = warp->parts[v] >= 0 && !warp->is_held[warp->parts[v]];
         const double *mean = loose ? warp->centroids + 4 * warp->parts[v] : NULL;
         for (size_t a = 0; a < 3 && mean != NULL && mean[3] > 0.0; a++) {
@@ -208,7 +331,7 @@ SnStatus sn_warp_correct(SnContext *context, SnWarp *warp, const double *missing
     GatherJob job = {warp, missing};
     size_t count = warp->assembly.unknown_count;
     int any = 0;
-    sn_parallel_for(warp->elements.count, CHUNK, find_pulls, &job);
+    sn_parallel_for(warp->count, CHUNK, find_pulls, &job);
     sn_parallel_for(count, CHUNK, gather_right, &job);
     for (size_t k = 0; k < 3 * count; k++) {
         any |= warp->right[k] != 0.0;
@@ -240,7 +363,7 @@ const int32_t *sn_warp_loose_parts(const SnWarp *warp, size_t *part_count)
 static void weigh_unknowns(SnWarp *warp, const double *weights)
 {
     memset(warp->centroids, 0, 4 * warp->part_count * sizeof *warp->centroids);
-    for (size_t v = 0; v < warp->cage->vertex_count; v++) {
+    for (size_t v = 0; v < warp->vertex_count; v++) {
         if (warp->parts[v] >= 0 && !warp->is_held[warp->parts[v]]) {
             warp->centroids[4 * warp->parts[v]] += weights[v];
             warp->centroids[4 * warp->parts[v] + 3] += warp->masses[v];
@@ -260,12 +383,12 @@ SnStatus sn_warp_response(SnContext *context, SnWarp *warp, const double *weight
     SnStatus status = SN_OK;
     weigh_unknowns(warp, weights);
     SN_TRY(sn_linear_solver_solve(context, warp->solver, warp->right, warp->right));
-    for (size_t e = 0; e < warp->elements.count; e++) {
+    for (size_t e = 0; e < warp->count; e++) {
         memset(slopes + 3 * e, 0, 3 * sizeof *slopes);
-        for (size_t i = 0; i < 4; i++) {
-            int32_t k = warp->assembly.unknown[warp->cage->tets[4 * e + i]];
+        for (size_t i = 0; i < warp->corners; i++) {
+            int32_t k = warp->assembly.unknown[warp->cells[warp->corners * e + i]];
             for (size_t a = 0; a < 3 && k >= 0; a++) {
-                slopes[3 * e + a] += warp->slopes[12 * e + 3 * i + a] * warp->right[3 * (size_t)k];
+                slopes[3 * e + a] += sn_warp_slopes(warp, e)[3 * i + a] * warp->right[3 * (size_t)k];
             }
         }
     }

@@ -12,13 +12,17 @@
 
 typedef struct Edit {
     PyObject_HEAD
-    PyObject *cage;
+    PyObject *cage;      /* null: a shell, ... */
+    double *positions;   /* ... and its surface */
+    int32_t *triangles;
+    SnTriMesh surface;
+    size_t vertex_count;
     SnEdit *edit;
 } Edit;
 
 typedef struct BodySettings {
     const SnDensity *energy;
-    double poisson, hold;
+    double poisson, hold, stretch, bend;
 } BodySettings;
 
 #define BODY_OPTION(name, kind, choose) {#name, kind, offsetof(BodySettings, name), choose}
@@ -26,6 +30,8 @@ static const SnOption BODY_OPTIONS[] = {
     BODY_OPTION(energy, SN_OPTION_NAME, sn_density_choose),
     BODY_OPTION(poisson, SN_OPTION_DOUBLE, NULL),
     BODY_OPTION(hold, SN_OPTION_DOUBLE, NULL),
+    BODY_OPTION(stretch, SN_OPTION_DOUBLE, NULL),
+    BODY_OPTION(bend, SN_OPTION_DOUBLE, NULL),
 };
 
 /* A span tells its ends by their being there: NaN is none. */
@@ -75,60 +81,128 @@ static void edit_dealloc(PyObject *object)
     Edit *self = (Edit *)object;
     sn_edit_destroy(self->edit);
     Py_XDECREF(self->cage);
+    sn_release(self->positions);
+    sn_release(self->triangles);
     sn_type_free(object);
 }
 
-static SnStatus create(SnContext *context, const SnTetMesh *cage, const BodySettings *settings, const SnArray *a, SnEdit **edit)
+/* `def` knows the shape; a: young (of a cage), mass, drive, fixed. */
+static SnStatus create(SnContext *context, Edit *self, SnEditBodyDef *def, const SnArray *a)
 {
     SnStatus status = SN_OK;
     unsigned char *fixed = NULL;
-    SN_TRY_NEW(context, fixed, cage->vertex_count, unsigned char);
-    for (size_t v = 0; v < cage->vertex_count; v++) {
+    SN_TRY_NEW(context, fixed, self->vertex_count, unsigned char);
+    for (size_t v = 0; v < self->vertex_count; v++) {
         fixed[v] = ((const int32_t *)a[3].data)[v] != 0;
     }
-    SnEditBodyDef def = {.cage = cage, .energy = settings->energy, .young = a[0].data, .poisson = settings->poisson, .mass = a[1].data,
-                         .drive = a[2].data, .fixed = fixed, .hold = settings->hold};
-    SN_TRY(sn_edit_create(context, &def, edit));
+    def->young = a[0].data;
+    def->mass = a[1].data;
+    def->drive = a[2].data;
+    def->fixed = fixed;
+    SN_TRY(sn_edit_create(context, def, &self->edit));
 cleanup:
     sn_release(fixed);
     return status;
+}
+
+/* Of an object whose shape is known. */
+static int fill(Edit *self, SnContext *context, const BodySettings *settings, SnEditBodyDef *def, PyObject *body, size_t tets)
+{
+    SnArray a[] = {{.name = "young", .kind = 'd', .columns = 1, .is_optional = tets == 0},
+                   {.name = "mass", .kind = 'd', .columns = 1},
+                   {.name = "drive", .kind = 'd', .columns = 1, .is_optional = 1},
+                   {.name = "fixed", .kind = 'i', .columns = 1}};
+    SnStatus status;
+    a[0].rows = (Py_ssize_t)tets;
+    a[1].rows = a[2].rows = a[3].rows = (Py_ssize_t)self->vertex_count;
+    if (sn_arrays_from_dict(body, "The body of Edit", SN_COUNT(a), a) < 0 || sn_arrays_open(SN_COUNT(a), a) < 0) {
+        return -1;
+    }
+    def->energy = settings->energy;
+    def->poisson = settings->poisson;
+    def->hold = settings->hold;
+    def->stretch = settings->stretch;
+    def->bend = settings->bend;
+    Py_BEGIN_ALLOW_THREADS
+    status = create(context, self, def, a);
+    Py_END_ALLOW_THREADS
+    sn_arrays_close(SN_COUNT(a), a);
+    return sn_errors_check(status, context);
+}
+
+static int read_body(PyObject *options, BodySettings *settings)
+{
+    *settings = (BodySettings){.energy = &sn_density_neo_hookean, .poisson = 0.4, .hold = 2.0, .stretch = 1500.0, .bend = 1e-5};
+    if (sn_options_read(options, "Edit", SN_COUNT(BODY_OPTIONS), BODY_OPTIONS, settings) < 0) {
+        return -1;
+    }
+    if (!(settings->hold > 0.0 && settings->stretch > 0.0 && settings->bend >= 0.0)) {
+        sn_errors_set(SN_BAD_INPUT, "What is edited needs a hold and a stretch above 0.");
+        return -1;
+    }
+    return 0;
 }
 
 /* Edit(cage, settings, body, monitor=None); body: young, mass, drive, fixed */
 static PyObject *edit_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
 {
     static char *names[] = {"cage", "settings", "body", "monitor", NULL};
-    SnArray a[] = {{.name = "young", .kind = 'd', .columns = 1},
-                   {.name = "mass", .kind = 'd', .columns = 1},
-                   {.name = "drive", .kind = 'd', .columns = 1, .is_optional = 1},
-                   {.name = "fixed", .kind = 'i', .columns = 1}};
-    BodySettings settings = {.energy = &sn_density_neo_hookean, .poisson = 0.4, .hold = 2.0};
+    BodySettings settings;
     PyObject *cage, *options, *body, *monitor = Py_None;
     SnContext own, *context;
     Edit *self = NULL;
     if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "OOO|O:Edit", names, &cage, &options, &body, &monitor) ||
-        (context = sn_monitor_context(monitor, &own)) == NULL || sn_cage_type_check(cage) < 0 ||
-        sn_options_read(options, "Edit", SN_COUNT(BODY_OPTIONS), BODY_OPTIONS, &settings) < 0 ||
-        sn_arrays_from_dict(body, "The body of Edit", SN_COUNT(a), a) < 0) {
+        (context = sn_monitor_context(monitor, &own)) == NULL || sn_cage_type_check(cage) < 0 || read_body(options, &settings) < 0 ||
+        (self = (Edit *)sn_type_new(type)) == NULL) {
         return NULL;
     }
     const SnTetMesh *mesh = sn_cage_type_mesh(cage);
-    a[0].rows = (Py_ssize_t)mesh->tet_count;
-    a[1].rows = a[2].rows = a[3].rows = (Py_ssize_t)mesh->vertex_count;
-    if (sn_arrays_open(SN_COUNT(a), a) < 0) {
+    SnEditBodyDef def = {.cage = mesh};
+    self->cage = Py_NewRef(cage);
+    self->vertex_count = mesh->vertex_count;
+    if (fill(self, context, &settings, &def, body, mesh->tet_count) < 0) {
+        Py_CLEAR(self);
+    }
+    return (PyObject *)self;
+}
+
+/* Copies of the arrays of a surface (vertices, triangles), which are checked. */
+static int take_surface(Edit *self, SnContext *context, const SnArray *a)
+{
+    self->vertex_count = (size_t)a[0].rows;
+    self->positions = SN_NEW(context, 3 * self->vertex_count, double);
+    self->triangles = SN_NEW(context, 3 * (size_t)a[1].rows, int32_t);
+    if (self->positions == NULL || self->triangles == NULL) {
+        return sn_errors_check(SN_OUT_OF_MEMORY, context);
+    }
+    memcpy(self->positions, a[0].data, 3 * self->vertex_count * sizeof *self->positions);
+    memcpy(self->triangles, a[1].data, 3 * (size_t)a[1].rows * sizeof *self->triangles);
+    self->surface = (SnTriMesh){self->vertex_count, (size_t)a[1].rows, self->positions, self->triangles};
+    return sn_errors_check(sn_tri_mesh_check(context, &self->surface), context);
+}
+
+/* shell(vertices, triangles, settings, body, monitor=None) -> Edit; body: mass, drive, fixed */
+static PyObject *edit_shell(PyObject *type, PyObject *arguments)
+{
+    SnArray a[] = {{.name = "vertices", .kind = 'd', .rows = -1, .columns = 3}, {.name = "triangles", .kind = 'i', .rows = -1, .columns = 3}};
+    BodySettings settings;
+    PyObject *options, *body, *monitor = Py_None;
+    SnContext own, *context;
+    Edit *self = NULL;
+    if (!PyArg_ParseTuple(arguments, "OOOO|O:shell", &a[0].object, &a[1].object, &options, &body, &monitor) ||
+        (context = sn_monitor_context(monitor, &own)) == NULL || read_body(options, &settings) < 0 || sn_arrays_open(SN_COUNT(a), a) < 0) {
         return NULL;
     }
-    if ((self = (Edit *)sn_type_new(type)) != NULL) {
-        SnStatus status;
-        self->cage = Py_NewRef(cage);
-        Py_BEGIN_ALLOW_THREADS
-        status = create(context, mesh, &settings, a, &self->edit);
-        Py_END_ALLOW_THREADS
-        if (sn_errors_check(status, context) < 0) {
+    if ((self = (Edit *)sn_type_new((PyTypeObject *)type)) != NULL && take_surface(self, context, a) < 0) {
+        Py_CLEAR(self);
+    }
+    sn_arrays_close(SN_COUNT(a), a);
+    if (self != NULL) {
+        SnEditBodyDef def = {.surface = &self->surface};
+        if (fill(self, context, &settings, &def, body, 0) < 0) {
             Py_CLEAR(self);
         }
     }
-    sn_arrays_close(SN_COUNT(a), a);
     return (PyObject *)self;
 }
 
@@ -158,7 +232,7 @@ cleanup:
 static PyObject *edit_solve(PyObject *object, PyObject *arguments)
 {
     Edit *self = (Edit *)object;
-    Py_ssize_t vertices = (Py_ssize_t)sn_cage_type_mesh(self->cage)->vertex_count;
+    Py_ssize_t vertices = (Py_ssize_t)self->vertex_count;
     SnArray a[] = {{.name = "times", .kind = 'd', .rows = -1, .columns = 1},
                    {.name = "shown", .kind = 'd', .rows = -1, .columns = 3 * vertices},
                    {.name = "patches", .kind = 'd', .rows = -1, .columns = vertices},
@@ -197,7 +271,7 @@ static PyObject *edit_solve(PyObject *object, PyObject *arguments)
 static PyObject *edit_frame(PyObject *object, PyObject *arguments)
 {
     Edit *self = (Edit *)object;
-    Py_ssize_t vertices = (Py_ssize_t)sn_cage_type_mesh(self->cage)->vertex_count;
+    Py_ssize_t vertices = (Py_ssize_t)self->vertex_count;
     SnArray a[] = {{.name = "shown", .kind = 'd', .rows = vertices, .columns = 3},
                    {.name = "result", .kind = 'd', .rows = vertices, .columns = 3, .use = SN_ARRAY_WRITE}};
     double time;
@@ -222,7 +296,7 @@ static PyObject *edit_field(PyObject *object, PyObject *arguments)
     double time;
     SnContext context;
     sn_context_init(&context);
-    result.rows = (Py_ssize_t)sn_cage_type_mesh(self->cage)->vertex_count;
+    result.rows = (Py_ssize_t)self->vertex_count;
     if (!PyArg_ParseTuple(arguments, "dO:field", &time, &result.object) || sn_arrays_open(1, &result) < 0) {
         return NULL;
     }
@@ -285,6 +359,8 @@ static PyObject *edit_green(PyObject *unused, PyObject *arguments)
 int sn_edit_type_add(PyObject *module)
 {
     static PyMethodDef methods[] = {
+        {"shell", edit_shell, METH_VARARGS | METH_CLASS,
+         "shell(vertices, triangles, settings, body, monitor=None) -> Edit: of the motion of a thin shell."},
         {"solve", edit_solve, METH_VARARGS,
          "solve(settings, times, shown, patches, points, targets, directions, bounds, give, missed, monitor=None) -> (rounds, missed, shapes)."},
         {"frame", edit_frame, METH_VARARGS, "frame(time, shown, result): the edited cage of a moment that is shown so."},

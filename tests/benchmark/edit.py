@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from bodies import box_tets
 from sinew.core.cage.cage import Cage
-from sinew.core.edit.editor import Body, Editor
+from sinew.core.edit.body import Body
+from sinew.core.edit.editor import Editor
 from sinew.core.edit.handles import Edits, Handle
 from test_edit import RATE, Bar, Moment, banded, basis_error, green, pulled
 from test_edit_contacts import LONGEST, Standing
@@ -40,7 +41,7 @@ def long_bar() -> tuple[Cage, Body]:
             owner[v], weights[v] = e, np.eye(4)[i]
     mass = np.full(len(vertices), 3400.0 / len(vertices))
     fixed = (vertices[:, 0] < 1e-9).astype(np.int32)
-    body = Body(np.full(len(tets), 1e5), mass, np.zeros(len(vertices)), fixed, 0.5, 0.02, frequency=1.0)
+    body = Body(mass, np.zeros(len(vertices)), fixed, 0.5, 0.02, 1.0, young=np.full(len(tets), 1e5))
     return Cage(vertices, tets, owner, weights), body
 
 
@@ -62,7 +63,7 @@ def measure_times() -> None:
     many = []
     for k in range(8):
         moved = Handle((tip,), 192.0, (0.0, 0.0, -0.2 + 0.01 * k))
-        shown = moments[192.0].cage
+        shown = moments[192.0].shape
         many.append(seconds(lambda h=moved, s=shown: (solve(editor, *handles[:7], h), editor.frame(192.0, s))))  # type: ignore[misc]
     tell("edit_drag_of_eight_ms", 1e3 * min(many[1:]), PAPER["drag"], "ms")
     tell("edit_memory_mb", (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory) / 1024, 100.0, "MB")
@@ -76,10 +77,10 @@ def measure_times() -> None:
     drags = []
     for k in range(12):
         handle = Handle((tip,), 24.0, (0.0, 0.0, 0.2 + 0.01 * k))
-        shown = moments[24.0].cage
+        shown = moments[24.0].shape
         drags.append(seconds(lambda h=handle, s=shown: (solve(one, h), one.frame(24.0, s))))  # type: ignore[misc]
     tell("edit_drag_ms", 1e3 * min(drags[1:]), PAPER["drag"], "ms")
-    tell("edit_apply_ms", 1e3 * min(seconds(lambda f=f: editor.frame(f, moments[f].cage)) for f in moments), 0.0, "ms")
+    tell("edit_apply_ms", 1e3 * min(seconds(lambda f=f: editor.frame(f, moments[f].shape)) for f in moments), 0.0, "ms")
 
 
 def measure_landing() -> None:
@@ -125,7 +126,7 @@ def measure_contact() -> None:
         below = moves[:, bar.below]
         off = np.linalg.norm(below, axis=2) if kind == "pin" else np.abs(below[..., 2])
         if kind == "above":
-            off = np.maximum(0.0, -np.array([one.cage[:, 2] for one in bar.moments.values()]) - moves[..., 2])
+            off = np.maximum(0.0, -np.array([one.shape[:, 2] for one in bar.moments.values()]) - moves[..., 2])
         name = "edit_contact" if kind == "slide" else f"edit_contact_{kind}"
         tell(name, 100 * float(off.max()) / LONGEST, 1.0, "% of the pull")
         tell(f"{name}_rows", landed.contact_rows, most, "")

@@ -12,7 +12,8 @@ import sinew
 from bodies import box_surface, box_tets
 from sinew.core.base.native import module
 from sinew.core.cage.cage import Cage
-from sinew.core.edit.editor import Body, Editor
+from sinew.core.edit.body import Body
+from sinew.core.edit.editor import Editor
 from sinew.core.edit.handles import Edits, Handle, parse_handle
 
 Floats = npt.NDArray[np.float64]
@@ -134,7 +135,7 @@ class Bar:
         mass = np.zeros(count)
         np.add.at(mass, self.tets, np.repeat(volume[:, None] * 250.0, 4, 1))
         self.fixed = ((self.vertices[:, 0] < 1e-9) & held).astype(np.int32)
-        self.body = Body(np.full(len(self.tets), 3e4), mass, np.zeros(count), self.fixed, DRAG, DAMPING, frequency=0.5)
+        self.body = Body(mass, np.zeros(count), self.fixed, DRAG, DAMPING, 0.5, young=np.full(len(self.tets), 3e4))
         self.tip = int(np.argmin(np.linalg.norm(self.vertices - [1.0, 0.05, 0.05], axis=1)))
         self.middle = int(np.argmin(np.linalg.norm(self.vertices - [0.5, 0.05, 0.05], axis=1)))
 
@@ -151,11 +152,11 @@ class Bar:
 
 
 class Moment:
-    def __init__(self, cage: Floats) -> None:
-        self.cage = np.ascontiguousarray(cage)
+    def __init__(self, shape: Floats) -> None:
+        self.shape = np.ascontiguousarray(shape)
 
-    def places(self, cage: Floats, vertices: Any) -> Floats:
-        return cage[list(vertices)]
+    def places(self, shape: Floats, vertices: Any) -> Floats:
+        return shape[list(vertices)]
 
 
 def pulled(bar: Bar, shown: Floats, by: Any, frame: float = 24.0, **more: Any) -> Edits:
@@ -289,18 +290,18 @@ def test_a_drag_beside_other_handles_goes_on_from_them_and_its_end_depends_on_no
     handles = [Handle((bar.tip,), f, (0.0, 0.1, 0.05 * k)) for k, f in enumerate((24.0, 48.0, 72.0))]
 
     def moved(one: Editor) -> Floats:
-        return one.frame(30.0, shown[30.0].cage)
+        return one.frame(30.0, shown[30.0].shape)
 
     dragged, whole = bar.editor(), bar.editor()
     dragged.solve(Edits(handles=tuple(handles[:2])), shown.__getitem__)
     for step in range(5):
         last = Handle((bar.tip,), 72.0, (0.0, 0.1, 0.025 * step))
         found = dragged.solve(Edits(handles=(*handles[:2], last)), shown.__getitem__, goes_on=True, polish=False)
-        at = dragged.frame(72.0, shown[72.0].cage)[bar.tip] - shown[72.0].cage[bar.tip]
+        at = dragged.frame(72.0, shown[72.0].shape)[bar.tip] - shown[72.0].shape[bar.tip]
         assert np.linalg.norm(at - last.by) < 2e-4
         assert max(found.missed) < 2e-4
     whole.solve(Edits(handles=tuple(handles)), shown.__getitem__)
-    edit = np.abs(moved(whole) - shown[30.0].cage).max()
+    edit = np.abs(moved(whole) - shown[30.0].shape).max()
     assert np.abs(moved(dragged) - moved(whole)).max() < 0.05 * edit, "what is shown while dragging is near what stays"
     dragged.solve(Edits(handles=tuple(handles)), shown.__getitem__)
     assert moved(dragged).tobytes() == moved(whole).tobytes()

@@ -42,11 +42,11 @@ class Standing(Bar):
         return landed, self.moves(editor)
 
     def moves(self, editor: Editor) -> Floats:
-        return np.array([editor.frame(frame, one.cage) - one.cage for frame, one in self.moments.items()])
+        return np.array([editor.frame(frame, one.shape) - one.shape for frame, one in self.moments.items()])
 
     def contacts(self, kind: str, **more: object) -> Contacts:
         found: dict[str, object] = {"floor": 0.0, **more}
-        return Contacts(kind, FRAMES, lambda frame: self.moments[frame].cage, 1.0, **found)  # type: ignore[arg-type]
+        return Contacts(kind, FRAMES, lambda frame: self.moments[frame].shape, 1.0, **found)  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +67,7 @@ def test_without_looking_at_contacts_the_bar_sinks_and_slips(bar: Standing) -> N
 def test_from_one_side_it_may_lift_and_does_not_sink(bar: Standing) -> None:
     landed, moves = bar.pulled(bar.contacts("above"))
     assert 0 < landed.contact_rows < 50
-    lowest = min((one.cage + by)[:, 2].min() for one, by in zip(bar.moments.values(), moves, strict=True))
+    lowest = min((one.shape + by)[:, 2].min() for one, by in zip(bar.moments.values(), moves, strict=True))
     assert lowest > -0.005 * LONGEST
     assert moves[:, bar.below, 2].max() > 0.02, "it tips over its edge"
     assert max(landed.missed) < 1e-4
@@ -97,7 +97,7 @@ def test_a_wall_that_moves_is_not_entered(bar: Standing) -> None:
 
     def depth(moves: Floats) -> float:
         pairs = zip(bar.moments.items(), moves, strict=True)
-        return -min(float(gaps_to(wall(frame)[0], one.cage + by)[0].min()) for (frame, one), by in pairs)
+        return -min(float(gaps_to(wall(frame)[0], one.shape + by)[0].min()) for (frame, one), by in pairs)
 
     foot = int(np.flatnonzero(bar.below)[0])
     edits = Edits(handles=(Handle((foot,), 30.0, (-0.25, 0.0, 0.0)),))  # its other end swings to the wall
@@ -142,7 +142,7 @@ def test_a_drag_keeps_contacts_of_its_frame_and_an_edit_is_the_same_however_it_w
         by = tuple(np.array(PULL) * step / 5.0)
         edits = Edits(handles=(Handle((bar.tip,), 30.0, by),))
         dragged.solve(edits, bar.moments.__getitem__, goes_on=True, polish=False, contacts=contacts)
-    moved = dragged.frame(30.0, bar.moments[30.0].cage) - bar.moments[30.0].cage
+    moved = dragged.frame(30.0, bar.moments[30.0].shape) - bar.moments[30.0].shape
     assert np.linalg.norm(moved[bar.tip] - PULL) < 1e-3
     assert np.abs(moved[bar.below, 2]).max() < 0.05 * LONGEST
     dragged.solve(edits, bar.moments.__getitem__, contacts=contacts)

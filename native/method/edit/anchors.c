@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define BLOCKS 4         /* of shapes a handle */
+#define SHELL_BLOCKS 10  /* ... on a shell, whose modes lie closer together */
 #define CONTACT_BLOCKS 1 /* ... that acts in one direction */
 
 static void anchor_clear(SnEditAnchor *anchor)
@@ -37,7 +38,7 @@ SnStatus sn_edit_anchors_init(SnContext *context, SnEditBody *body, SnEditAnchor
     *anchors = (SnEditAnchors){.body = body};
     SN_TRY(sn_edit_pose_init(context, body, &anchors->pose));
     sn_edit_basis_init(body, &anchors->basis);
-    SN_TRY_NEW(context, anchors->p, 3 * body->cage->vertex_count, double);
+    SN_TRY_NEW(context, anchors->p, 3 * body->vertex_count, double);
     SN_TRY_NEW(context, anchors->rows, 3 * anchors->basis.width, double);
 cleanup:
     if (status != SN_OK) {
@@ -93,7 +94,7 @@ void sn_edit_anchors_place(SnEditAnchors *anchors, const SnEditHandle *handle, c
     const double *lever = anchor->point_lever != NULL ? anchor->point_lever : anchor->patch_lever;
     sn_edit_pose_set(&anchors->pose, handle->shown);
     sn_edit_pose_measure(&anchors->pose, p, lever, place);
-    for (size_t v = 0; v < anchors->body->cage->vertex_count; v++) {
+    for (size_t v = 0; v < anchors->body->vertex_count; v++) {
         for (size_t a = 0; a < 3 && handle->point[v] != 0.0; a++) {
             place[a] += handle->point[v] * handle->shown[3 * v + a];
         }
@@ -103,7 +104,7 @@ void sn_edit_anchors_place(SnEditAnchors *anchors, const SnEditHandle *handle, c
 static SnStatus make_anchor(SnContext *context, SnEditAnchors *anchors, const SnEditHandle *handle, SnEditAnchor *anchor)
 {
     SnStatus status = SN_OK;
-    size_t size = sn_edit_body_lever_size(anchors->body), directions = sn_edit_handle_rows(handle), vertices = anchors->body->cage->vertex_count;
+    size_t size = sn_edit_body_lever_size(anchors->body), directions = sn_edit_handle_rows(handle), vertices = anchors->body->vertex_count;
     SN_TRY_NEW(context, anchor->patch_lever, size, double);
     SN_TRY(sn_edit_body_lever(context, anchors->body, handle->patch, anchor->patch_lever));
     if (memcmp(handle->patch, handle->point, vertices * sizeof *handle->patch) != 0) {
@@ -121,9 +122,10 @@ static SnStatus add_shapes(SnContext *context, SnEditAnchors *anchors, const SnE
     SnStatus status = SN_OK;
     SnEditChain chain = {0};
     size_t directions = sn_edit_handle_rows(handle);
-    memset(anchors->p, 0, 3 * anchors->body->cage->vertex_count * sizeof *anchors->p);
+    memset(anchors->p, 0, 3 * anchors->body->vertex_count * sizeof *anchors->p);
     find_rows(anchors, handle, anchor, anchors->p);
-    SN_TRY(sn_edit_chain_init(context, anchors->body, directions, anchors->rows, directions == 1 ? CONTACT_BLOCKS : BLOCKS, &chain));
+    int blocks = directions == 1 ? CONTACT_BLOCKS : anchors->body->corners == 3 ? SHELL_BLOCKS : BLOCKS;
+    SN_TRY(sn_edit_chain_init(context, anchors->body, directions, anchors->rows, blocks, &chain));
     if (chain.count == 0) {
         status = sn_context_fail(context, SN_BAD_INPUT, "A handle is on a part that follows the animation exactly: free it, or pull elsewhere.");
         goto cleanup;
@@ -137,7 +139,7 @@ cleanup:
 /* The anchor of a handle: the one that is there, or a new one. */
 static SnStatus find_anchor(SnContext *context, SnEditAnchors *anchors, const SnEditHandle *handle, SnEditAnchor **out)
 {
-    size_t vertices = anchors->body->cage->vertex_count;
+    size_t vertices = anchors->body->vertex_count;
     uint64_t key = hash(hash(hash(14695981039346656037u, 3 * vertices, handle->shown), vertices, handle->patch), vertices, handle->point);
     key = hash(key, 3, handle->direction);
     *out = NULL;

@@ -25,7 +25,7 @@ typedef struct SnEditAnchors {
     uint64_t *order;    /* keys of the handles that the basis is of, ... */
     size_t *ends;       /* ... and how many vectors it had after each */
     size_t order_count;
-    double *p;          /* cage vertices x 3, scratch ... */
+    double *p;          /* vertices x 3, scratch ... */
     double *rows;       /* ... and 3 x width */
 } SnEditAnchors;
 

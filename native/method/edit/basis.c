@@ -243,6 +243,6 @@ void sn_edit_basis_expand(const SnEditBasis *basis, const double *z, double *scr
 {
     ExpandJob job = {basis, scratch, p};
     sn_edit_basis_to_shapes(basis, z, scratch);
-    memset(p, 0, 3 * basis->body->cage->vertex_count * sizeof *p);
+    memset(p, 0, 3 * basis->body->vertex_count * sizeof *p);
     sn_parallel_for(basis->body->world.assembly.unknown_count, CHUNK, expand_range, &job);
 }

@@ -45,7 +45,7 @@ void sn_edit_basis_project(const SnEditBasis *basis, size_t row_count, const dou
 void sn_edit_basis_to_shapes(const SnEditBasis *basis, const double *z, double *parts);
 void sn_edit_basis_to_modes(const SnEditBasis *basis, const double *parts, double *z);
 
-/* p (cage vertices x 3) of the modes' amplitudes z (count); `scratch`: count. */
+/* p (vertices x 3) of the modes' amplitudes z (count); `scratch`: count. */
 void sn_edit_basis_expand(const SnEditBasis *basis, const double *z, double *scratch, double *p);
 
 #endif

@@ -2,8 +2,10 @@
 
 #include "base/memory.h"
 #include "dynamics/modes.h"
+#include "math/mat3.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 void sn_edit_body_clear(SnEditBody *body)
@@ -11,6 +13,10 @@ void sn_edit_body_clear(SnEditBody *body)
     sn_linear_solver_destroy(body->solver);
     sn_warp_destroy(body->warp);
     sn_world_clear(&body->world);
+    sn_triangles_clear(&body->membrane);
+    sn_hinges_clear(&body->hinges);
+    sn_release(body->slopes);
+    sn_release(body->normals);
     sn_release(body->stiffness);
     sn_release(body->masses);
     sn_release(body->neighbours);
@@ -19,18 +25,34 @@ void sn_edit_body_clear(SnEditBody *body)
     memset(body, 0, sizeof *body);
 }
 
-/* Which parts nothing holds, of the tets that can move. */
+/* Which parts nothing holds, of the cells. */
 static SnStatus find_loose(SnContext *context, SnEditBody *body)
 {
     SnStatus status = SN_OK;
-    const SnWorld *world = &body->world;
     const int32_t *parts = sn_warp_loose_parts(body->warp, &body->part_count);
-    SN_TRY_NEW(context, body->loose, world->tet_count, int32_t);
+    SN_TRY_NEW(context, body->loose, body->cell_count, int32_t);
     SN_TRY_NEW(context, body->loose_volume, body->part_count, double);
-    for (size_t e = 0; e < world->tet_count; e++) {
-        body->loose[e] = parts[world->tets[4 * e]];
+    for (size_t e = 0; e < body->cell_count; e++) {
+        body->loose[e] = parts[body->cells[body->corners * e]];
         if (body->loose[e] >= 0) {
-            body->loose_volume[body->loose[e]] += world->elements->volume[e];
+            body->loose_volume[body->loose[e]] += body->volume[e];
+        }
+    }
+cleanup:
+    return status;
+}
+
+static SnStatus find_slopes(SnContext *context, SnEditBody *body)
+{
+    SnStatus status = SN_OK;
+    size_t corners = body->corners;
+    SN_TRY_NEW(context, body->slopes, 3 * corners * body->cell_count, double);
+    for (size_t e = 0; e < body->cell_count; e++) {
+        const double *of_warp = sn_warp_slopes(body->warp, body->sources != NULL ? (size_t)body->sources[e] : e);
+        double *slopes = body->slopes + 3 * corners * e;
+        for (size_t k = 3; k < 3 * corners; k++) {
+            slopes[k] = of_warp[k] / body->volume[e];
+            slopes[k % 3] -= slopes[k];
         }
     }
 cleanup:
@@ -46,7 +68,7 @@ static SnStatus fill_stiffness(SnContext *context, const SnEditBodyDef *def, SnE
     const int32_t *parts = sn_warp_loose_parts(body->warp, &part_count);
     SN_TRY_NEW(context, body->stiffness, assembly->pattern.value_count, double);
     SN_TRY_NEW(context, body->masses, 3 * assembly->unknown_count, double);
-    SN_TRY(sn_modes_stiffness(context, &body->world, def->cage->positions, NULL, body->stiffness));
+    SN_TRY(sn_modes_stiffness(context, &body->world, body->positions, NULL, body->stiffness));
     for (size_t k = 0; k < 3 * assembly->unknown_count; k++) {
         size_t v = (size_t)assembly->vertex[k / 3];
         double drive = def->drive != NULL ? def->drive[v] : 0.0;
@@ -59,36 +81,148 @@ cleanup:
     return status;
 }
 
-SnStatus sn_edit_body_init(SnContext *context, const SnEditBodyDef *def, SnEditBody *body)
+static SnStatus init_solid(SnContext *context, const SnEditBodyDef *def, SnEditBody *body)
 {
     SnStatus status = SN_OK;
-    const SnTetMesh *cage = def->cage;
     SnWorldDef world = sn_world_def_default();
-    memset(body, 0, sizeof *body);
-    if (memchr(def->fixed, 0, cage->vertex_count) == NULL) {
-        return sn_context_fail(context, SN_BAD_INPUT, "Everything follows the animation exactly, so there is nothing to edit: paint a region free.");
-    }
-    for (size_t v = 0; v < cage->vertex_count; v++) {
-        if (!(def->mass[v] > 0.0)) {
-            return sn_context_fail(context, SN_BAD_INPUT, "Cage vertex %zu weighs nothing: build the cage again.", v);
-        }
-    }
-    body->cage = cage;
-    body->size = sn_tet_mesh_longest_side(cage);
-    world.vertex_count = cage->vertex_count;
+    world.vertex_count = body->vertex_count;
     world.mass = def->mass;
     world.fixed = def->fixed;
-    world.mesh = cage;
+    world.mesh = def->cage;
     world.energy = def->energy;
     world.young = def->young;
     world.poisson = def->poisson;
     SN_TRY(sn_world_init(context, &world, &body->world));
-    SN_TRY(sn_warp_create(context, cage, def->fixed, &body->warp));
+    SN_TRY(sn_warp_create(context, def->cage, def->fixed, &body->warp));
+    body->cell_count = body->world.tet_count;
+    body->corners = 4;
+    body->cells = body->world.tets;
+    body->sources = body->world.source_tets;
+    body->source_count = def->cage->tet_count;
+    body->volume = body->world.elements->volume;
+    SN_TRY_NEW(context, body->neighbours, 4 * body->cell_count, int32_t);
+    SnTetMesh moving = {body->vertex_count, body->cell_count, def->cage->positions, body->world.tets};
+    SN_TRY(sn_tet_mesh_neighbours(context, &moving, body->neighbours));
+cleanup:
+    return status;
+}
+
+/* A side of a triangle, its lower vertex first. */
+typedef struct Side {
+    int32_t low, high, slot;
+} Side;
+
+static int compare_sides(const void *left, const void *right)
+{
+    const Side *a = left, *b = right;
+    if (a->low != b->low) {
+        return a->low < b->low ? -1 : 1;
+    }
+    if (a->high != b->high) {
+        return a->high < b->high ? -1 : 1;
+    }
+    return (a->slot > b->slot) - (a->slot < b->slot);
+}
+
+/* Triangles across each side. */
+static SnStatus find_neighbours(SnContext *context, SnEditBody *body)
+{
+    SnStatus status = SN_OK;
+    Side *sides = NULL;
+    size_t count = 3 * body->cell_count;
+    SN_TRY_NEW(context, body->neighbours, count, int32_t);
+    SN_TRY_NEW(context, sides, count, Side);
+    for (size_t k = 0; k < count; k++) {
+        const int32_t *corner = body->cells + k - k % 3;
+        int32_t a = corner[(k + 1) % 3], b = corner[(k + 2) % 3];
+        sides[k] = (Side){a < b ? a : b, a < b ? b : a, (int32_t)k};
+        body->neighbours[k] = -1;
+    }
+    qsort(sides, count, sizeof *sides, compare_sides);
+    for (size_t k = 1; k < count; k++) {
+        if (sides[k - 1].low == sides[k].low && sides[k - 1].high == sides[k].high) {
+            body->neighbours[sides[k].slot] = sides[k - 1].slot / 3;
+            body->neighbours[sides[k - 1].slot] = sides[k].slot / 3;
+        }
+    }
+cleanup:
+    sn_release(sides);
+    return status;
+}
+
+static SnStatus find_normals(SnContext *context, SnEditBody *body)
+{
+    SnStatus status = SN_OK;
+    SN_TRY_NEW(context, body->normals, 3 * body->cell_count, double);
+    for (size_t e = 0; e < body->cell_count; e++) {
+        double edges[6], *normal = body->normals + 3 * e;
+        for (size_t k = 0; k < 6; k++) {
+            const int32_t *corner = body->cells + 3 * e;
+            edges[k] = body->positions[3 * (size_t)corner[1 + k / 3] + k % 3] - body->positions[3 * (size_t)corner[0] + k % 3];
+        }
+        sn_cross3(edges, edges + 3, normal);
+        double length = sqrt(sn_dot3(normal, normal));
+        for (size_t a = 0; a < 3; a++) {
+            normal[a] /= length;
+        }
+    }
+cleanup:
+    return status;
+}
+
+static SnStatus init_shell(SnContext *context, const SnEditBodyDef *def, SnEditBody *body)
+{
+    SnStatus status = SN_OK;
+    const SnTriMesh *surface = def->surface;
+    SnTerm terms[2];
+    body->cell_count = body->source_count = surface->triangle_count;
+    body->corners = 3;
+    body->cells = surface->triangles;
+    SN_TRY(sn_triangles_init(context, body->cell_count, surface->triangles, surface->positions, &body->membrane));
+    SN_TRY(sn_hinges_init(context, body->cell_count, surface->triangles, surface->positions, &body->hinges));
+    for (size_t e = 0; e < body->cell_count; e++) {
+        sn_triangles_set_material(&body->membrane, e, def->stretch, def->poisson, 1.0);
+    }
+    for (size_t h = 0; h < body->hinges.count; h++) {
+        sn_hinges_set_plate(&body->hinges, h, def->bend);
+    }
+    body->volume = body->membrane.area;
+    terms[0] = sn_triangles_term(&body->membrane);
+    terms[1] = sn_hinges_term(&body->hinges);
+    SnWorldDef world = sn_world_def_default();
+    world.vertex_count = body->vertex_count;
+    world.mass = def->mass;
+    world.fixed = def->fixed;
+    world.term_count = body->hinges.count > 0 ? 2 : 1;
+    world.terms = terms;
+    SN_TRY(sn_world_init(context, &world, &body->world));
+    SN_TRY(sn_warp_create_surface(context, surface, def->fixed, &body->warp));
+    SN_TRY(find_normals(context, body));
+    SN_TRY(find_neighbours(context, body));
+cleanup:
+    return status;
+}
+
+SnStatus sn_edit_body_init(SnContext *context, const SnEditBodyDef *def, SnEditBody *body)
+{
+    SnStatus status = SN_OK;
+    memset(body, 0, sizeof *body);
+    body->vertex_count = def->cage != NULL ? def->cage->vertex_count : def->surface->vertex_count;
+    body->positions = def->cage != NULL ? def->cage->positions : def->surface->positions;
+    if (memchr(def->fixed, 0, body->vertex_count) == NULL) {
+        return sn_context_fail(context, SN_BAD_INPUT, "Everything follows the animation exactly, so there is nothing to edit: paint a region free.");
+    }
+    for (size_t v = 0; v < body->vertex_count; v++) {
+        if (!def->fixed[v] && !(def->mass[v] > 0.0)) {
+            return sn_context_fail(context, SN_BAD_INPUT, "Vertex %zu of what is edited weighs nothing: %s.", v,
+                                   def->cage != NULL ? "build the cage again" : "give it a face");
+        }
+    }
+    body->size = def->cage != NULL ? sn_tet_mesh_longest_side(def->cage) : sn_tri_mesh_size(def->surface);
+    SN_TRY((def->cage != NULL ? init_solid : init_shell)(context, def, body));
+    SN_TRY(find_slopes(context, body));
     SN_TRY(find_loose(context, body));
     SN_TRY(fill_stiffness(context, def, body));
-    SN_TRY_NEW(context, body->neighbours, 4 * body->world.tet_count, int32_t);
-    SnTetMesh moving = {cage->vertex_count, body->world.tet_count, cage->positions, body->world.tets};
-    SN_TRY(sn_tet_mesh_neighbours(context, &moving, body->neighbours));
 cleanup:
     if (status != SN_OK) {
         sn_edit_body_clear(body);
@@ -98,23 +232,22 @@ cleanup:
 
 size_t sn_edit_body_lever_size(const SnEditBody *body)
 {
-    return 3 * body->world.tet_count + body->part_count;
+    return 3 * body->cell_count + body->part_count;
 }
 
 SnStatus sn_edit_body_lever(SnContext *context, SnEditBody *body, const double *weights, double *lever)
 {
     SnStatus status = SN_OK;
-    const SnWorld *world = &body->world;
     size_t part_count;
     const int32_t *parts = sn_warp_loose_parts(body->warp, &part_count);
-    double *slopes = NULL, *shares = lever + 3 * world->tet_count;
-    SN_TRY_NEW(context, slopes, 3 * body->cage->tet_count, double);
+    double *slopes = NULL, *shares = lever + 3 * body->cell_count;
+    SN_TRY_NEW(context, slopes, 3 * body->source_count, double);
     SN_TRY(sn_warp_response(context, body->warp, weights, slopes));
-    for (size_t e = 0; e < world->tet_count; e++) {
-        memcpy(lever + 3 * e, slopes + 3 * (size_t)world->source_tets[e], 3 * sizeof *slopes);
+    for (size_t e = 0; e < body->cell_count; e++) {
+        memcpy(lever + 3 * e, slopes + 3 * (body->sources != NULL ? (size_t)body->sources[e] : e), 3 * sizeof *slopes);
     }
     memset(shares, 0, part_count * sizeof *shares);
-    for (size_t v = 0; v < body->cage->vertex_count; v++) {
+    for (size_t v = 0; v < body->vertex_count; v++) {
         if (parts[v] >= 0) {
             shares[parts[v]] += weights[v];
         }

@@ -131,7 +131,7 @@ SnStatus sn_edit_field(SnContext *context, SnEdit *edit, double time, double *p)
 {
     int any = 0;
     (void)context;
-    memset(p, 0, 3 * edit->body.cage->vertex_count * sizeof *p);
+    memset(p, 0, 3 * edit->body.vertex_count * sizeof *p);
     if (edit->is_none) {
         return SN_OK;
     }
@@ -152,7 +152,7 @@ SnStatus sn_edit_field(SnContext *context, SnEdit *edit, double time, double *p)
 SnStatus sn_edit_frame(SnContext *context, SnEdit *edit, double time, const double *shown, double *result)
 {
     SnStatus status = SN_OK;
-    size_t count = 3 * edit->body.cage->vertex_count;
+    size_t count = 3 * edit->body.vertex_count;
     int any = 0;
     SN_TRY(sn_edit_field(context, edit, time, edit->anchors.p));
     for (size_t k = 0; k < count; k++) {

@@ -9,9 +9,9 @@
 /* One place at one moment. Arrays must stay until the call that they are given to returns. */
 typedef struct SnEditHandle {
     double time;           /* s */
-    const double *shown;   /* cage vertices x 3: the cage at that moment without the edit */
-    const double *patch;   /* cage vertices: what is pulled, a mean of vertices that adds up to 1 */
-    const double *point;   /* cage vertices: what is to land, likewise */
+    const double *shown;   /* vertices x 3: its shape at that moment without the edit */
+    const double *patch;   /* vertices: what is pulled, a mean of vertices that adds up to 1 */
+    const double *point;   /* vertices: what is to land, likewise */
     double target[3];      /* where, world metres */
     double direction[3];   /* not 0: only along this unit vector; 0: in all three */
     int is_bound;          /* along its direction it may be farther than its target: it is held from one side, as by a floor */
@@ -42,10 +42,10 @@ void sn_edit_destroy(SnEdit *edit);
 SnStatus sn_edit_solve(SnContext *context, SnEdit *edit, const SnEditMotion *motion, const SnEditSettings *settings, size_t count,
                        const SnEditHandle *handles, double *missed, SnEditReport *report);
 
-/* result (cage vertices x 3): the edited cage of a moment that is shown so. To the bit as shown where there is no edit. */
+/* result (vertices x 3): the edited shape of a moment that is shown so. To the bit as shown where there is no edit. */
 SnStatus sn_edit_frame(SnContext *context, SnEdit *edit, double time, const double *shown, double *result);
 
-/* p (cage vertices x 3): the same before it is turned with the shown cage, in rest axes. */
+/* p (vertices x 3): the same before it is turned with the shown cage, in rest axes. */
 SnStatus sn_edit_field(SnContext *context, SnEdit *edit, double time, double *p);
 
 /* squared (at most `room`): eigenvalues of the basis, rad²/s². Returns how many there are. */

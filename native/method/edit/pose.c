@@ -2,13 +2,14 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "math/batch3.h"
 #include "math/mat3.h"
 
 #include <math.h>
 #include <string.h>
 
 #define CHUNK ((size_t)256)
-#define FLAT 0.02 /* of its rest volume: below it a tet's rotation says nothing */
+#define FLAT 0.02 /* of its rest volume or area: below it a cell's rotation says nothing */
 
 void sn_edit_pose_clear(SnEditPose *pose)
 {
@@ -27,18 +28,18 @@ void sn_edit_pose_clear(SnEditPose *pose)
 SnStatus sn_edit_pose_init(SnContext *context, SnEditBody *body, SnEditPose *pose)
 {
     SnStatus status = SN_OK;
-    size_t tets = body->world.tet_count, all = body->cage->tet_count;
+    size_t cells = body->cell_count, all = body->source_count, corners = 9 * body->corners * cells;
     *pose = (SnEditPose){.body = body};
-    SN_TRY_NEW(context, pose->shown, 3 * body->cage->vertex_count, double);
-    SN_TRY_NEW(context, pose->gradients, 9 * tets, double);
-    SN_TRY_NEW(context, pose->rotations, 9 * tets, double);
-    SN_TRY_NEW(context, pose->scratch, 9 * all > 36 * tets ? 9 * all : 36 * tets, double);
+    SN_TRY_NEW(context, pose->shown, 3 * body->vertex_count, double);
+    SN_TRY_NEW(context, pose->gradients, 9 * cells, double);
+    SN_TRY_NEW(context, pose->rotations, 9 * cells, double);
+    SN_TRY_NEW(context, pose->scratch, 9 * all > corners ? 9 * all : corners, double);
     pose->corners = pose->scratch;
-    SN_TRY_NEW(context, pose->partial, 3 * sn_parallel_chunk_count(tets, CHUNK), double);
-    SN_TRY_NEW(context, pose->queue, tets, int32_t);
-    SN_TRY_NEW(context, pose->wished, 3 * body->cage->vertex_count, double);
-    SN_TRY_NEW(context, pose->missing, 9 * tets, double);
-    SN_TRY_NEW(context, pose->shifts, 3 * tets, double);
+    SN_TRY_NEW(context, pose->partial, 3 * sn_parallel_chunk_count(cells, CHUNK), double);
+    SN_TRY_NEW(context, pose->queue, cells, int32_t);
+    SN_TRY_NEW(context, pose->wished, 3 * body->vertex_count, double);
+    SN_TRY_NEW(context, pose->missing, 9 * cells, double);
+    SN_TRY_NEW(context, pose->shifts, 3 * cells, double);
 cleanup:
     if (status != SN_OK) {
         sn_edit_pose_clear(pose);
@@ -56,11 +57,11 @@ static void transpose(size_t count, const double *from, double *to)
     }
 }
 
-/* Sound rotations spread over faces into tets that have none; a part without any keeps its own. */
+/* Sound rotations spread over sides into cells that have none; a part without any keeps its own. */
 static void mend_rotations(SnEditPose *pose)
 {
     const SnEditBody *body = pose->body;
-    size_t count = body->world.tet_count, found = 0;
+    size_t count = body->cell_count, found = 0;
     double *sound = pose->corners; /* free until rows are asked for */
     for (size_t e = 0; e < count; e++) {
         sound[e] = sn_mat3_determinant(pose->gradients + 9 * e) > FLAT;
@@ -70,8 +71,8 @@ static void mend_rotations(SnEditPose *pose)
     }
     for (size_t next = 0; found < count && next < found; next++) {
         size_t e = (size_t)pose->queue[next];
-        for (size_t i = 0; i < 4; i++) {
-            int32_t beside = body->neighbours[4 * e + i];
+        for (size_t i = 0; i < body->corners; i++) {
+            int32_t beside = body->neighbours[body->corners * e + i];
             if (beside >= 0 && sound[beside] == 0.0) {
                 sound[beside] = 1.0;
                 memcpy(pose->rotations + 9 * (size_t)beside, pose->rotations + 9 * e, 9 * sizeof *pose->rotations);
@@ -81,39 +82,100 @@ static void mend_rotations(SnEditPose *pose)
     }
 }
 
-void sn_edit_pose_set(SnEditPose *pose, const double *shown)
+/* Of tets. */
+static void find_tet_gradients(SnEditPose *pose)
 {
     const SnTetElements *elements = pose->body->world.elements;
-    size_t bytes = 3 * pose->body->cage->vertex_count * sizeof *shown;
+    sn_tet_elements_gradients(elements, elements->inverse_rest, pose->shown, pose->scratch);
+    transpose(elements->count, pose->scratch, pose->gradients);
+    sn_tet_elements_rotations(elements, elements->inverse_rest, pose->shown, pose->scratch);
+    transpose(elements->count, pose->scratch, pose->rotations);
+}
+
+/* Σ (x_i - x_0) ⊗ slope_i: gradient (3 x 3) of values at the vertices. Returns whether there is any. */
+static int find_gradient(const SnEditBody *body, size_t cell, const double *values, double gradient[9])
+{
+    const int32_t *corner = body->cells + body->corners * cell;
+    const double *slopes = body->slopes + 3 * body->corners * cell, *first = values + 3 * (size_t)corner[0];
+    int any = 0;
+    memset(gradient, 0, 9 * sizeof *gradient);
+    for (size_t i = 1; i < body->corners; i++) {
+        const double *other = values + 3 * (size_t)corner[i];
+        for (size_t a = 0; a < 3; a++) {
+            double edge = other[a] - first[a];
+            any |= edge != 0.0;
+            for (size_t b = 0; b < 3; b++) {
+                gradient[3 * a + b] += edge * slopes[3 * i + b];
+            }
+        }
+    }
+    return any;
+}
+
+/* That of a triangle with its normal, which goes along with the surface. */
+static void find_triangle_gradient(const SnEditPose *pose, size_t cell, double gradient[9])
+{
+    const SnEditBody *body = pose->body;
+    const int32_t *corner = body->cells + 3 * cell;
+    double edges[6], normal[3];
+    find_gradient(body, cell, pose->shown, gradient);
+    for (size_t k = 0; k < 6; k++) {
+        edges[k] = pose->shown[3 * (size_t)corner[1 + k / 3] + k % 3] - pose->shown[3 * (size_t)corner[0] + k % 3];
+    }
+    sn_cross3(edges, edges + 3, normal);
+    double length = sqrt(sn_dot3(normal, normal));
+    for (size_t a = 0; a < 3 && length > 0.0; a++) {
+        for (size_t b = 0; b < 3; b++) {
+            gradient[3 * a + b] += normal[a] / length * body->normals[3 * cell + b];
+        }
+    }
+}
+
+static void find_triangle_gradients(SnEditPose *pose)
+{
+    size_t count = pose->body->cell_count;
+    for (size_t e = 0; e < count; e++) {
+        find_triangle_gradient(pose, e, pose->gradients + 9 * e);
+    }
+    for (size_t first = 0; first < count; first += SN_LANES) {
+        SnLanes f[9], r[9], stretch[6];
+        for (size_t lane = 0; lane < SN_LANES; lane++) {
+            size_t e = first + lane < count ? first + lane : first;
+            for (size_t k = 0; k < 9; k++) {
+                f[k][lane] = pose->gradients[9 * e + k];
+            }
+        }
+        sn_batch3_polar(f, r, stretch);
+        for (size_t lane = 0; lane < SN_LANES && first + lane < count; lane++) {
+            for (size_t k = 0; k < 9; k++) {
+                pose->rotations[9 * (first + lane) + k] = r[k][lane];
+            }
+        }
+    }
+}
+
+void sn_edit_pose_set(SnEditPose *pose, const double *shown)
+{
+    size_t bytes = 3 * pose->body->vertex_count * sizeof *shown;
     if (pose->is_set && memcmp(pose->shown, shown, bytes) == 0) {
         return;
     }
     memcpy(pose->shown, shown, bytes);
-    sn_tet_elements_gradients(elements, elements->inverse_rest, shown, pose->scratch);
-    transpose(elements->count, pose->scratch, pose->gradients);
-    sn_tet_elements_rotations(elements, elements->inverse_rest, shown, pose->scratch);
-    transpose(elements->count, pose->scratch, pose->rotations);
+    (pose->body->normals != NULL ? find_triangle_gradients : find_tet_gradients)(pose);
     mend_rotations(pose);
     pose->is_set = 1;
     pose->is_wished = 0;
 }
 
-/* What the edit of one tet is: its turn, strain and rotation. */
-typedef struct TetEdit {
+/* What the edit of one cell is: its turn, strain and rotation. */
+typedef struct CellEdit {
     double turn[3];        /* ω */
     double strain[9];      /* ε */
     double stretch[9];     /* E(ε) */
     double rotation[9];    /* exp(ω) */
     double sides[2];       /* (1 - cos θ) / θ² and (θ - sin θ) / θ³ of its angle θ */
     int is_zero;
-} TetEdit;
-
-static void load_rest(const SnTetElements *elements, size_t tet, double rest[9])
-{
-    for (size_t k = 0; k < 9; k++) {
-        rest[k] = elements->inverse_rest[k * elements->count + tet];
-    }
-}
+} CellEdit;
 
 /* exp(ω) = I + a [ω] + b [ω]², a = sin θ / θ. */
 static void rotate(const double w[3], double m[9], double sides[2])
@@ -136,17 +198,27 @@ static void rotate(const double w[3], double m[9], double sides[2])
     sides[1] = c;
 }
 
-static void find_edit(const SnWorld *world, size_t tet, const double *p, TetEdit *edit)
+/* The normal N of a triangle turns with it: H - HᵀN ⊗ N has its turn, and no strain across it. */
+static void add_normal(const double n[3], double h[9])
 {
-    double edges[9], rest[9], h[9], square[9];
-    int any = 0;
-    sn_mat3_edges(p, world->tets + 4 * tet, edges);
-    for (int k = 0; k < 9; k++) {
-        any |= edges[k] != 0.0;
+    double turned[3];
+    for (int a = 0; a < 3; a++) {
+        turned[a] = h[a] * n[0] + h[3 + a] * n[1] + h[6 + a] * n[2];
     }
-    edit->is_zero = !any;
-    load_rest(world->elements, tet, rest);
-    sn_mat3_multiply(edges, rest, h);
+    for (int a = 0; a < 3; a++) {
+        for (int b = 0; b < 3; b++) {
+            h[3 * a + b] -= turned[a] * n[b];
+        }
+    }
+}
+
+static void find_edit(const SnEditBody *body, size_t cell, const double *p, CellEdit *edit)
+{
+    double h[9], square[9];
+    edit->is_zero = !find_gradient(body, cell, p, h);
+    if (body->normals != NULL) {
+        add_normal(body->normals + 3 * cell, h);
+    }
     edit->turn[0] = 0.5 * (h[7] - h[5]);
     edit->turn[1] = 0.5 * (h[2] - h[6]);
     edit->turn[2] = 0.5 * (h[3] - h[1]);
@@ -163,9 +235,9 @@ static void find_edit(const SnWorld *world, size_t tet, const double *p, TetEdit
 }
 
 /* R̄ (exp(ω) E - I) R̄ᵀ F̄ */
-static void find_missing(const SnEditPose *pose, size_t tet, const TetEdit *edit, double missing[9])
+static void find_missing(const SnEditPose *pose, size_t cell, const CellEdit *edit, double missing[9])
 {
-    const double *turned = pose->rotations + 9 * tet;
+    const double *turned = pose->rotations + 9 * cell;
     double change[9], left[9], back[9], middle[9];
     if (edit->is_zero) {
         memset(missing, 0, 9 * sizeof *missing);
@@ -180,7 +252,7 @@ static void find_missing(const SnEditPose *pose, size_t tet, const TetEdit *edit
         }
     }
     sn_mat3_multiply(left, back, middle);
-    sn_mat3_multiply(middle, pose->gradients + 9 * tet, missing);
+    sn_mat3_multiply(middle, pose->gradients + 9 * cell, missing);
 }
 
 static void multiply_vector(const double m[9], const double v[3], double out[3])
@@ -190,15 +262,18 @@ static void multiply_vector(const double m[9], const double v[3], double out[3])
     }
 }
 
-/* R̄ times the mean edit of a tet. */
-static void find_shift(const SnEditPose *pose, size_t tet, const double *p, double shift[3])
+/* R̄ times the mean edit of a cell. */
+static void find_shift(const SnEditPose *pose, size_t cell, const double *p, double shift[3])
 {
-    const int32_t *corners = pose->body->world.tets + 4 * tet;
-    double mean[3];
-    for (size_t a = 0; a < 3; a++) {
-        mean[a] = 0.25 * (p[3 * corners[0] + (int)a] + p[3 * corners[1] + (int)a] + p[3 * corners[2] + (int)a] + p[3 * corners[3] + (int)a]);
+    size_t count = pose->body->corners;
+    const int32_t *corners = pose->body->cells + count * cell;
+    double mean[3] = {0};
+    for (size_t i = 0; i < count; i++) {
+        for (size_t a = 0; a < 3; a++) {
+            mean[a] += p[3 * (size_t)corners[i] + a] / (double)count;
+        }
     }
-    multiply_vector(pose->rotations + 9 * tet, mean, shift);
+    multiply_vector(pose->rotations + 9 * cell, mean, shift);
 }
 
 typedef struct PoseJob {
@@ -207,40 +282,40 @@ typedef struct PoseJob {
     double *rows;
 } PoseJob;
 
-/* How much the mean edit of a tet moves its part, and with it what a lever is for. */
-static double find_share(const SnEditBody *body, size_t tet, const double *lever)
+/* How much the mean edit of a cell moves its part, and with it what a lever is for. */
+static double find_share(const SnEditBody *body, size_t cell, const double *lever)
 {
-    int32_t part = body->loose[tet];
-    return part < 0 ? 0.0 : lever[3 * body->world.tet_count + (size_t)part] * body->world.elements->volume[tet] / body->loose_volume[part];
+    int32_t part = body->loose[cell];
+    return part < 0 ? 0.0 : lever[3 * body->cell_count + (size_t)part] * body->volume[cell] / body->loose_volume[part];
 }
 
-static void wish_tets(void *data, size_t chunk, size_t begin, size_t end)
+static void wish_cells(void *data, size_t chunk, size_t begin, size_t end)
 {
     const PoseJob *job = data;
     SnEditPose *pose = job->pose;
     (void)chunk;
     for (size_t e = begin; e < end; e++) {
-        TetEdit edit;
-        find_edit(&pose->body->world, e, job->p, &edit);
+        CellEdit edit;
+        find_edit(pose->body, e, job->p, &edit);
         find_missing(pose, e, &edit, pose->missing + 9 * e);
         find_shift(pose, e, job->p, pose->shifts + 3 * e);
     }
 }
 
-/* What all tets wish for by the edit p: at hand where it is that of the last call, as for all handles of a moment. */
+/* What all cells wish for by the edit p: at hand where it is that of the last call, as for all handles of a moment. */
 static void wish(SnEditPose *pose, const double *p)
 {
     PoseJob job = {pose, p, NULL, NULL};
-    size_t bytes = 3 * pose->body->cage->vertex_count * sizeof *p;
+    size_t bytes = 3 * pose->body->vertex_count * sizeof *p;
     if (pose->is_wished && memcmp(pose->wished, p, bytes) == 0) {
         return;
     }
     memcpy(pose->wished, p, bytes);
-    sn_parallel_for(pose->body->world.tet_count, CHUNK, wish_tets, &job);
+    sn_parallel_for(pose->body->cell_count, CHUNK, wish_cells, &job);
     pose->is_wished = 1;
 }
 
-static void measure_tets(void *data, size_t chunk, size_t begin, size_t end)
+static void measure_cells(void *data, size_t chunk, size_t begin, size_t end)
 {
     const PoseJob *job = data;
     const SnEditPose *pose = job->pose;
@@ -259,9 +334,9 @@ static void measure_tets(void *data, size_t chunk, size_t begin, size_t end)
 void sn_edit_pose_measure(SnEditPose *pose, const double *p, const double *lever, double offset[3])
 {
     PoseJob job = {pose, p, lever, NULL};
-    size_t count = pose->body->world.tet_count;
+    size_t count = pose->body->cell_count;
     wish(pose, p);
-    sn_parallel_for(count, CHUNK, measure_tets, &job);
+    sn_parallel_for(count, CHUNK, measure_cells, &job);
     memset(offset, 0, 3 * sizeof *offset);
     for (size_t c = 0; c < sn_parallel_chunk_count(count, CHUNK); c++) {
         for (size_t a = 0; a < 3; a++) {
@@ -271,11 +346,11 @@ void sn_edit_pose_measure(SnEditPose *pose, const double *p, const double *lever
 }
 
 /* derivative (3 x 9): of R̄ exp(ω) E(ε) b by ∇p, with b = R̄ᵀ F̄ times slopes. */
-static void differentiate(const SnEditPose *pose, size_t tet, const TetEdit *edit, const double slopes[3], double derivative[27])
+static void differentiate(const SnEditPose *pose, size_t cell, const CellEdit *edit, const double slopes[3], double derivative[27])
 {
-    const double *turned = pose->rotations + 9 * tet, *w = edit->turn, *strain = edit->strain;
+    const double *turned = pose->rotations + 9 * cell, *w = edit->turn, *strain = edit->strain;
     double moved[3], b[3], more[3], c[3], turn[9], jacobian[9];
-    multiply_vector(pose->gradients + 9 * tet, slopes, moved);
+    multiply_vector(pose->gradients + 9 * cell, slopes, moved);
     for (int i = 0; i < 3; i++) {
         b[i] = turned[i] * moved[0] + turned[3 + i] * moved[1] + turned[6 + i] * moved[2];
     }
@@ -313,29 +388,42 @@ static void differentiate(const SnEditPose *pose, size_t tet, const TetEdit *edi
     }
 }
 
-/* What each corner of a tet adds to the rows: 3 x 3 for each. */
-static void differentiate_tets(void *data, size_t chunk, size_t begin, size_t end)
+/* By the gradient of a triangle's corners, whose normal goes along: D - N ⊗ D N. */
+static void without_normal(const double n[3], double derivative[27])
+{
+    for (int d = 0; d < 3; d++) {
+        double *one = derivative + 9 * d, along[3];
+        multiply_vector(one, n, along);
+        for (int a = 0; a < 3; a++) {
+            for (int b = 0; b < 3; b++) {
+                one[3 * a + b] -= n[a] * along[b];
+            }
+        }
+    }
+}
+
+/* What each corner of a cell adds to the rows: 3 x 3 for each. */
+static void differentiate_cells(void *data, size_t chunk, size_t begin, size_t end)
 {
     const PoseJob *job = data;
-    const SnWorld *world = &job->pose->body->world;
+    const SnEditBody *body = job->pose->body;
+    size_t corners = body->corners;
     (void)chunk;
     for (size_t e = begin; e < end; e++) {
-        TetEdit edit;
-        double derivative[27], rest[9], slopes[12];
-        const double *lever = job->lever + 3 * e, *turned = job->pose->rotations + 9 * e;
-        double share = find_share(job->pose->body, e, job->lever);
-        find_edit(world, e, job->p, &edit);
-        differentiate(job->pose, e, &edit, lever, derivative);
-        load_rest(world->elements, e, rest);
-        memcpy(slopes + 3, rest, sizeof rest);
-        for (int a = 0; a < 3; a++) {
-            slopes[a] = -rest[a] - rest[3 + a] - rest[6 + a];
+        CellEdit edit;
+        double derivative[27];
+        const double *slopes = body->slopes + 3 * corners * e, *turned = job->pose->rotations + 9 * e;
+        double share = find_share(body, e, job->lever) / (double)corners;
+        find_edit(body, e, job->p, &edit);
+        differentiate(job->pose, e, &edit, job->lever + 3 * e, derivative);
+        if (body->normals != NULL) {
+            without_normal(body->normals + 3 * e, derivative);
         }
-        for (size_t i = 0; i < 4; i++) {
-            double *out = job->pose->corners + 36 * e + 9 * i;
+        for (size_t i = 0; i < corners; i++) {
+            double *out = job->pose->corners + 9 * (corners * e + i);
             for (size_t d = 0; d < 3; d++) {
                 for (size_t a = 0; a < 3; a++) {
-                    out[3 * d + a] = sn_dot3(derivative + 9 * d + 3 * a, slopes + 3 * i) + 0.25 * share * turned[3 * d + a];
+                    out[3 * d + a] = sn_dot3(derivative + 9 * d + 3 * a, slopes + 3 * i) + share * turned[3 * d + a];
                 }
             }
         }
@@ -346,15 +434,15 @@ static void gather_rows(void *data, size_t chunk, size_t begin, size_t end)
 {
     const PoseJob *job = data;
     const SnAssembly *assembly = &job->pose->body->world.assembly;
-    size_t width = 3 * assembly->unknown_count;
+    size_t width = 3 * assembly->unknown_count, corners = job->pose->body->corners * job->pose->body->cell_count;
     (void)chunk;
     for (size_t k = begin; k < end; k++) {
         size_t v = (size_t)assembly->vertex[k];
         double sum[9] = {0};
         for (int32_t at = assembly->vertex_start[v]; at < assembly->vertex_start[v + 1]; at++) {
-            const double *corner = job->pose->corners + 9 * (size_t)assembly->vertex_source[at];
-            for (size_t i = 0; i < 9; i++) {
-                sum[i] += corner[i];
+            size_t source = (size_t)assembly->vertex_source[at];
+            for (size_t i = 0; i < 9 && source < corners; i++) { /* after them come the hinges' */
+                sum[i] += job->pose->corners[9 * source + i];
             }
         }
         for (size_t d = 0; d < 3; d++) {
@@ -366,7 +454,7 @@ static void gather_rows(void *data, size_t chunk, size_t begin, size_t end)
 void sn_edit_pose_rows(SnEditPose *pose, const double *p, const double *lever, double *rows)
 {
     PoseJob job = {pose, p, lever, rows};
-    sn_parallel_for(pose->body->world.tet_count, CHUNK, differentiate_tets, &job);
+    sn_parallel_for(pose->body->cell_count, CHUNK, differentiate_cells, &job);
     sn_parallel_for(pose->body->world.assembly.unknown_count, CHUNK, gather_rows, &job);
 }
 
@@ -379,13 +467,13 @@ static SnStatus shift_loose(SnContext *context, const SnEditPose *pose, double *
     const int32_t *parts = sn_warp_loose_parts(body->warp, &part_count);
     double *shifts = NULL;
     SN_TRY_NEW(context, shifts, 3 * part_count, double);
-    for (size_t e = 0; e < body->world.tet_count; e++) {
-        double share = body->loose[e] >= 0 ? body->world.elements->volume[e] / body->loose_volume[body->loose[e]] : 0.0;
+    for (size_t e = 0; e < body->cell_count; e++) {
+        double share = body->loose[e] >= 0 ? body->volume[e] / body->loose_volume[body->loose[e]] : 0.0;
         for (size_t a = 0; a < 3 && body->loose[e] >= 0; a++) {
             shifts[3 * (size_t)body->loose[e] + a] += share * pose->shifts[3 * e + a];
         }
     }
-    for (size_t k = 0; k < 3 * body->cage->vertex_count; k++) {
+    for (size_t k = 0; k < 3 * body->vertex_count; k++) {
         if (parts[k / 3] >= 0) {
             result[k] += shifts[3 * (size_t)parts[k / 3] + k % 3];
         }
@@ -398,14 +486,18 @@ cleanup:
 SnStatus sn_edit_pose_warp(SnContext *context, SnEditPose *pose, const double *p, double *result)
 {
     SnStatus status = SN_OK;
-    const SnWorld *world = &pose->body->world;
-    memcpy(result, pose->shown, 3 * pose->body->cage->vertex_count * sizeof *result);
-    memset(pose->scratch, 0, 9 * pose->body->cage->tet_count * sizeof *pose->scratch);
+    const SnEditBody *body = pose->body;
+    const double *missing = pose->missing;
+    memcpy(result, pose->shown, 3 * body->vertex_count * sizeof *result);
     wish(pose, p);
-    for (size_t e = 0; e < world->tet_count; e++) {
-        memcpy(pose->scratch + 9 * (size_t)world->source_tets[e], pose->missing + 9 * e, 9 * sizeof *pose->scratch);
+    if (body->sources != NULL) {
+        memset(pose->scratch, 0, 9 * body->source_count * sizeof *pose->scratch);
+        for (size_t e = 0; e < body->cell_count; e++) {
+            memcpy(pose->scratch + 9 * (size_t)body->sources[e], pose->missing + 9 * e, 9 * sizeof *pose->scratch);
+        }
+        missing = pose->scratch;
     }
-    SN_TRY(sn_warp_correct(context, pose->body->warp, pose->scratch, result));
+    SN_TRY(sn_warp_correct(context, body->warp, missing, result));
     SN_TRY(shift_loose(context, pose, result));
 cleanup:
     return status;

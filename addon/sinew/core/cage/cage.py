@@ -34,6 +34,11 @@ class Cage:
             array.flags.writeable = False
 
     @property
+    def cells(self) -> Ints:
+        """(e, 4) what gradients are taken on."""
+        return self.tets
+
+    @property
     def min_dihedral(self) -> float:
         """Smallest dihedral angle of the tets at rest, in degrees."""
         return self.native.min_dihedral()

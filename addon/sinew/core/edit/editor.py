@@ -1,17 +1,16 @@
-"""Edits over arrays: from handles on a surface to the edited cage of any moment."""
+"""Edits over arrays: from handles on a surface to the edited shape of any moment."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import BadInput
-from ..base.native import module
-from ..cage.cage import Cage
+from .body import Body, Carrier, Posed, Shell, cell_size, frames_of
 from .contacts import Broken, Contacts, choose_worst
 from .handles import Edits, Handle
 
@@ -20,7 +19,7 @@ Ints = npt.NDArray[np.int32]
 
 LANDED = 1e-5  # of size: how near handles come to where they are pulled
 _NEAR = 1e-4  # the same while one is dragged: a tenth of a pixel
-_POLISHES = 4  # the cage lands first, then the surface on it with its detail
+_POLISHES = 4  # the carrier lands first, then the surface on it with its detail
 _SLIPS = 0.003  # of the longest pull: what contacts may be off
 _MOST_ROWS = {"above": 48, "slide": 48, "pin": 96}  # that keep contacts
 _AT_ONCE = 2  # contacts that are held after a look at all frames
@@ -37,40 +36,6 @@ _ROUGHLY = 5  # rounds of Newton between two looks
 _FARTHEST = 2.0  # of size: no handle is pulled farther, and what is missed is told
 _WILD = 3.0  # times as far as without contacts: farther than that nothing may end that they move
 _ABLE = 0.2  # of a vertex: less than this hangs on what can move, and it goes with what is held
-_OVER = 0.01  # weight of a region from which on flesh may be edited
-
-
-@dataclass(frozen=True)
-class Body:
-    """What the flesh of a cage is made of: Young's modulus of each tet (e,), mass (n,) and driving stiffness (n,) of
-    each vertex, which are fixed (n,), and how it swings: drag (1/s), damping (s), frequency (Hz)."""
-
-    young: Floats
-    mass: Floats
-    drive: Floats
-    fixed: Ints
-    drag: float
-    damping: float
-    frequency: float
-    poisson: float = 0.4
-    energy: str = "neo_hookean"
-
-    def within(self, region: Floats) -> Body:
-        """The same with only a region (n,) to be edited: 1 as it is, 0 not at all, between them held back."""
-        weight = np.clip(region, _OVER, 1.0)
-        omega = 2.0 * np.pi * self.frequency
-        held = self.mass * omega**2 * np.tan(0.5 * np.pi * (1.0 - weight))
-        fixed = (self.fixed != 0) | (region < _OVER)
-        return Body(**{**self.__dict__, "drive": self.drive + held, "fixed": fixed.astype(np.int32)})
-
-
-class Posed(Protocol):
-    """One moment of the motion that is edited."""
-
-    cage: Floats  # (n, 3) as it is shown
-
-    def places(self, cage: Floats, vertices: Sequence[int]) -> Floats:
-        """Vertices (k, 3) of the surface on another cage."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +61,7 @@ class _Row:
     posed: Posed
     start: Floats  # (3,) where its vertices' mean is without the edit
     goal: Floats  # (3,) of its vertices' mean
-    target: Floats  # (3,) of the same on the cage
+    target: Floats  # (3,) of the same on the carrier
     beyond: float  # metres that it is pulled farther than anything is
     direction: Floats = field(default_factory=lambda: np.zeros(3))  # not 0: only along it
     is_bound: bool = False  # and it may go farther
@@ -107,22 +72,21 @@ class _Row:
 class Editor:
     """Edits the motion of one body. `frame_rate`: frames a second; frame 0 is at time 0."""
 
-    def __init__(self, cage: Cage, body: Body, frame_rate: float, *, hold: float = 2.0, monitor: Any = None) -> None:
-        self.cage, self.body, self.frame_rate = cage, body, frame_rate
-        self.size = float(np.ptp(cage.vertices, axis=0).max())
-        arrays: dict[str, Any] = {"young": body.young, "mass": body.mass, "drive": body.drive, "fixed": body.fixed}
-        settings = {"poisson": body.poisson, "energy": body.energy, "hold": hold}
-        self._native = module.Edit(cage.native, settings, arrays, monitor)
+    def __init__(
+        self, carrier: Carrier, body: Body | Shell, frame_rate: float, *, hold: float = 2.0, monitor: Any = None
+    ) -> None:
+        self.carrier, self.body, self.frame_rate = carrier, body, frame_rate
+        self.size = float(np.ptp(carrier.vertices, axis=0).max())
+        self._native = body.native(carrier, hold, monitor)
         self._monitor = monitor
         self._patches: dict[tuple[Any, ...], tuple[Floats, Floats]] = {}
-        corners = cage.vertices[cage.tets]
-        cell = float(np.cbrt(6.0 * np.median(np.abs(np.linalg.det(corners[:, 1:] - corners[:, :1])) / 6.0)))
-        self.radius = 2.0 * cell  # of a handle that has none of its own
+        self.radius = 2.0 * cell_size(carrier)  # of a handle that has none of its own
         self._close = _CLOSE * self.radius
         self._is_none = True
         self._held: list[_Row] = []  # contacts, in the order in which they were found
         self._goals: dict[tuple[float, tuple[int, ...]], tuple[float, ...]] = {}  # of the last handles
-        self._rest = np.einsum("vi,via->va", cage.weights, cage.vertices[cage.tets[cage.binding]])  # the surface
+        corners = carrier.vertices[carrier.cells[carrier.binding]]
+        self._rest: Floats = np.einsum("vi,via->va", carrier.weights, corners)  # the surface
 
     def solve(
         self,
@@ -175,7 +139,7 @@ class Editor:
         weights = [self._weights(row.vertices, row.radius) for row in rows]
         arrays = (
             np.array([row.frame / self.frame_rate for row in rows]),
-            np.array([row.posed.cage.ravel() for row in rows]),
+            np.array([row.posed.shape.ravel() for row in rows]),
             np.array([patch for patch, _ in weights]),
             np.array([point for _, point in weights]),
         )
@@ -217,7 +181,7 @@ class Editor:
         if not settings["goes_on"]:
             how, looks = {**settings, "goes_on": True, "tolerance": _NEAR, "rounds": _ROUGHLY}, contacts.looks
         patches = [self._weights(row.vertices, row.radius)[0] > 0.0 for row in rows]
-        pulled = np.logical_or.reduce(patches)[self.cage.tets[self.cage.binding]].any(axis=1)
+        pulled = np.logical_or.reduce(patches)[self.carrier.cells[self.carrier.binding]].any(axis=1)
 
         def look() -> tuple[list[Broken], float, float]:
             """What is off, by how much at most, and how far anything is moved there."""
@@ -282,7 +246,7 @@ class Editor:
         """Contacts that give push harder where they are still off, and less where they push too far."""
         for row in self._held:
             _, point = self._weights(row.vertices, row.radius)
-            off = float((row.goal - point @ self.frame(row.frame, row.posed.cage)) @ row.direction)
+            off = float((row.goal - point @ self.frame(row.frame, row.posed.shape)) @ row.direction)
             row.pushed = max(row.pushed + off, 0.0) if row.is_bound else row.pushed + off
             row.target = row.goal + row.pushed * row.direction
 
@@ -295,12 +259,12 @@ class Editor:
         pulled: npt.NDArray[np.bool_],
     ) -> tuple[list[Broken], float]:
         """The contacts of a frame that are off, and how far anything near them is moved."""
-        near, cage = contacts.near(frame, 2.0 * longest), posed(frame).cage
+        near, shape = contacts.near(frame, 2.0 * longest), posed(frame).shape
         if not len(near.vertices):
             return [], 0.0
-        moved = self.frame(frame, cage)
-        binding, weights = self.cage.tets[self.cage.binding[near.vertices]], self.cage.weights[near.vertices]
-        ways = np.einsum("ki,kia->ka", weights, (moved - cage)[binding])
+        moved = self.frame(frame, shape)
+        binding, weights = self.carrier.cells[self.carrier.binding[near.vertices]], self.carrier.weights[near.vertices]
+        ways = np.einsum("ki,kia->ka", weights, (moved - shape)[binding])
         ways[(weights * (self.body.fixed[binding] == 0)).sum(axis=1) < _ABLE] = 0.0
         farthest = float(np.linalg.norm(ways, axis=1).max())
         return contacts.broken(frame, near, ways, pulled[near.vertices], _SLIPS * longest), farthest
@@ -309,12 +273,12 @@ class Editor:
         """A row that takes back what the present edit does to a contact."""
         moment = posed(one.frame)
         _, point = self._weights((one.vertex,), self._close)
-        target = point @ self.frame(one.frame, moment.cage) + one.amount * one.direction
+        target = point @ self.frame(one.frame, moment.shape) + one.amount * one.direction
         what = (-1, (one.vertex,), self._close, one.frame, moment, target, target, target, 0.0)
         return _Row(*what, direction=one.direction, is_bound=one.from_one_side, give=give)
 
     def frame(self, frame: float, shown: Floats) -> Floats:
-        """The edited cage (n, 3) of a frame that is shown so; itself where nothing is edited."""
+        """The edited shape (n, 3) of a frame that is shown so; itself where nothing is edited."""
         if self._is_none:
             return shown
         result = np.empty_like(shown)
@@ -330,7 +294,7 @@ class Editor:
         return ""
 
     def turn_at(self, vertices: tuple[int, ...], radius: float, shown: Floats) -> Floats:
-        """The rotation (3, 3) of the flesh around vertices of a cage that is shown so."""
+        """The rotation (3, 3) of the flesh around vertices of a shape that is shown so."""
         return self._turn(self._weights(vertices, radius)[0], shown)
 
     def _settings(self, edits: Edits, period: float) -> dict[str, Any]:
@@ -348,50 +312,48 @@ class Editor:
         for number_of, frame in enumerate(frames):
             moment = posed(frame)
             patch, point = self._weights(handle.vertices, handle.radius)
-            at = moment.places(moment.cage, handle.vertices).mean(axis=0)
+            at = moment.places(moment.shape, handle.vertices).mean(axis=0)
             pulled = handle.path[number_of] if len(handle.path) == len(frames) else handle.by
             by = np.array(pulled, np.float64)
             if handle.axes == "place":
                 by = by - at
             elif handle.axes == "body":
-                by = self._turn(patch, moment.cage) @ by
+                by = self._turn(patch, moment.shape) @ by
             by = handle.influence * by
             wanted = float(np.linalg.norm(by))
             beyond = max(0.0, wanted - _FARTHEST * self.size)
             by *= 1.0 - beyond / wanted if beyond else 1.0
             what = (number, handle.vertices, handle.radius, frame, moment)
-            rows.append(_Row(*what, at, at + by, point @ moment.cage + by, beyond))
+            rows.append(_Row(*what, at, at + by, point @ moment.shape + by, beyond))
         return rows
 
     def _mean(self, row: _Row) -> Floats:
-        moved = self.frame(row.frame, row.posed.cage)
+        moved = self.frame(row.frame, row.posed.shape)
         mean: Floats = row.posed.places(moved, row.vertices).mean(axis=0)
         return mean
 
     def _turn(self, patch: Floats, shown: Floats) -> Floats:
         """The rotation (3, 3) of the flesh around a handle."""
-        around = self.cage.tets[(patch[self.cage.tets] > 0.0).any(axis=1)]
-        rest, now = self.cage.vertices[around], shown[around]
-        gradients = np.swapaxes(now[:, 1:] - now[:, :1], 1, 2) @ np.linalg.inv(
-            np.swapaxes(rest[:, 1:] - rest[:, :1], 1, 2)
-        )
+        around = self.carrier.cells[(patch[self.carrier.cells] > 0.0).any(axis=1)]
+        rest, now = frames_of(self.carrier.vertices[around]), frames_of(shown[around])
+        gradients = now @ np.linalg.inv(rest)
         left, _, right = np.linalg.svd((patch[around].sum(axis=1)[:, None, None] * gradients).sum(axis=0))
         left[:, 2] *= np.sign(np.linalg.det(left @ right))
         turn: Floats = left @ right
         return turn
 
     def _weights(self, vertices: tuple[int, ...], radius: float) -> tuple[Floats, Floats]:
-        """What is pulled of the cage (n,), and what is to land (n,)."""
+        """What is pulled of the carrier (n,), and what is to land (n,)."""
         key = (vertices, radius)
         if key not in self._patches:
-            if max(vertices) >= len(self.cage.binding):
-                raise BadInput(f"Vertex {max(vertices)} is not there: the mesh has {len(self.cage.binding)}.")
-            point = np.zeros(len(self.cage.vertices))
-            patch = np.zeros(len(self.cage.vertices))
+            if max(vertices) >= len(self.carrier.binding):
+                raise BadInput(f"Vertex {max(vertices)} is not there: the mesh has {len(self.carrier.binding)}.")
+            point = np.zeros(len(self.carrier.vertices))
+            patch = np.zeros(len(self.carrier.vertices))
             for vertex in vertices:
-                tet, weights = self.cage.tets[self.cage.binding[vertex]], self.cage.weights[vertex]
-                np.add.at(point, tet, weights / len(vertices))
-                patch += self._patch(tet, weights @ self.cage.vertices[tet], radius or self.radius)
+                cell, weights = self.carrier.cells[self.carrier.binding[vertex]], self.carrier.weights[vertex]
+                np.add.at(point, cell, weights / len(vertices))
+                patch += self._patch(cell, weights @ self.carrier.vertices[cell], radius or self.radius)
             if not patch.any() or not point[self.body.fixed == 0].any():
                 raise BadInput(
                     f"Vertex {vertices[0]} follows the animation exactly, so it cannot be pulled: free it, or "
@@ -400,17 +362,17 @@ class Editor:
             self._patches[key] = (patch / patch.sum(), point)
         return self._patches[key]
 
-    def _patch(self, tet: Ints, centre: Floats, radius: float) -> Floats:
-        """Flesh around a point that is connected there, the less the farther."""
-        distance = ((self.cage.vertices - centre) ** 2).sum(axis=1)
-        radius = max(radius, 1.01 * float(np.sqrt(distance[tet].min())))
+    def _patch(self, cell: Ints, centre: Floats, radius: float) -> Floats:
+        """What is around a point that is connected there, the less the farther."""
+        distance = ((self.carrier.vertices - centre) ** 2).sum(axis=1)
+        radius = max(radius, 1.01 * float(np.sqrt(distance[cell].min())))
         near = distance < radius**2
         reached = np.zeros(len(near), bool)
-        reached[tet] = near[tet]
-        tets = self.cage.tets[near[self.cage.tets].any(axis=1)]
+        reached[cell] = near[cell]
+        cells = self.carrier.cells[near[self.carrier.cells].any(axis=1)]
         while True:
             grown = reached.copy()
-            grown[tets[reached[tets].any(axis=1)]] = True
+            grown[cells[reached[cells].any(axis=1)]] = True
             grown &= near
             if (grown == reached).all():
                 break

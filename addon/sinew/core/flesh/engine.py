@@ -75,11 +75,11 @@ def load_classes() -> Classes:
     """A sentence where the native module is missing."""
     from ..base.native import Monitor
     from ..cage.cage import Cage
-    from .edited import StoredEdits
+    from .edited import FleshEdits
     from .enricher import Enricher
     from .show import Shown
 
-    return Classes(Enricher, Cage, Shown, StoredEdits, Monitor)
+    return Classes(Enricher, Cage, Shown, FleshEdits, Monitor)
 
 
 def version() -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..bake import told_contact
+from ..bake import told_contact, told_edits
 from ..bake.method import Told
 from ..bake.report import frame_of, numbers_of, percent, rms
 from ..bake.results import world
@@ -21,7 +21,6 @@ from .painted import paint_of
 Flags = npt.NDArray[np.bool_]
 
 _LITTLE = 0.01  # of size: what gets no farther from the animation is hardly seen
-_LANDED = 1e-3  # of size: a handle that misses by less is where it is pulled
 _FEW = 5  # tets drawn back, or inside out, in one sample that nobody sees
 UNSEPARATED = "Gmsh does not separate parts: where fingers, lips or legs stick together, choose Lattice as Mesher."
 
@@ -134,7 +133,7 @@ def _folded(shot: Shot, store: Store, enricher: Any, counts: list[float]) -> lis
 def tell(report: Mapping[str, Any]) -> Told:
     fit, touched = report["fit_error"], told_contact.lines(report.get("contact"))
     followed = report["follow_error"]["max_relative"]
-    edits = _edits_told(report.get("edits") or {})
+    edits = told_edits.lines(report.get("edits"))
     return Told(
         f"{report['tets']:,} tets",
         (
@@ -145,17 +144,6 @@ def tell(report: Mapping[str, Any]) -> Told:
         ),
         (f"Cage off the animation: {percent(fit)}", *touched, *edits),
     )
-
-
-def _edits_told(edits: Mapping[str, Any]) -> list[str]:
-    if not edits or not (edits["handles"] or edits["baked_in"] or edits["left_out"]):
-        return []
-    handles = "1 handle" if edits["handles"] == 1 else f"{edits['handles']} handles"
-    missed = edits["missed_relative"]
-    landed = "all land" if missed < _LANDED else f"the farthest misses by {100 * missed:.2g} % of size"
-    held = edits.get("contact_rows", 0)
-    kept = f"; {held} contacts held, off by {100 * edits['slipped_relative']:.2g} % of size at most" if held else ""
-    return [f"Edited by {handles}: {landed}{kept}", *edits["left_out"]]
 
 
 def _welds(shot: Shot, store: Store, cage: Any, fit_max: list[float]) -> list[Any]:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from ..bake.collisions import CollisionSettings
 from ..bake.settings import shared
-from ..base.settings import BODY, CHANGED, DATA, RANGE, RESULT, setting
+from ..base.settings import ALWAYS, BODY, CHANGED, DATA, RANGE, RESULT, setting
+from ..edit.settings import of_edits
 
 
 @dataclass(frozen=True)
@@ -243,9 +244,7 @@ class Settings(CollisionSettings):
         high=1.0,
         label="Keep Pose ×",
     )
-    simulate: bool = setting(
-        True, "Off: nothing swings, the mesh is only fitted, completed and kept rigid where groups ask for it"
-    )
+    simulate: bool = of_edits("simulate", counts=ALWAYS)
     spread: bool = setting(
         False,
         "Vertices that are not in the follow group take their weight from the painted ones around them, so that a few "
@@ -269,21 +268,8 @@ class Settings(CollisionSettings):
         counts=DATA,
         label="Back to Animation Group",
     )
-    edits: str = setting(
-        "",
-        "Handles that pull the finished motion, as Edit Motion writes them. Needs no new simulation",
-        high=1e6,
-        belongs=RESULT,
-        counts=CHANGED,
-        label="Edit Motion",
-    )
-    edit_group: str = setting(
-        "",
-        "Vertex group that says where Edit Motion acts: 1 fully, 0 not at all. Empty is everywhere",
-        belongs=RESULT,
-        counts=DATA,
-        label="Edit Region",
-    )
+    edits: str = of_edits("edits")
+    edit_group: str = of_edits("edit_group")
     passengers: bool = shared("passengers")
     preview_resolution: int = setting(
         14,

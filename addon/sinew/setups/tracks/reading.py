@@ -22,6 +22,7 @@ from .. import collisions
 from ..background import in_thread
 from ..fields import Fields
 from ..reading import MadeGroup, Read, Reading
+from ..target import sentences
 
 PIN_GROUP = "Sinew Pin"  # that a bake makes where the artist has none
 _POSES = 12  # that tell how patches are cut
@@ -94,8 +95,27 @@ def _read(sampler: Sampler, rest: Rest, settings: Settings, make: bool) -> Steps
     collided, meeting = yield from collisions.read_in_steps(sampler, settings)
     outer = _Outer(Fields(sampler, settings.wind, "cloth"), meeting)
     undeformed = sampler.safe_at(None, settings.undeformed_key) if settings.undeformed_key else None
-    paint = ClothPaint(follow, regions, groups, material, warp, undeformed, outer.fields.count, collided)
+    region = None
+    if edit_group(settings):
+        region = np.asarray((yield from sampler.group_in_steps(edit_group(settings))), np.float64)
+    paint = ClothPaint(follow, regions, groups, material, warp, undeformed, outer.fields.count, collided, region)
     return Read(paint, outer, made)
+
+
+def edit_group(settings: Settings) -> str:
+    """The vertex group that says where a finished bake is edited; "" for everywhere, or where it is not."""
+    return settings.edit_group if settings.edits else ""
+
+
+def _shown(ob: Any, settings: Settings) -> Steps[Any]:
+    """The region of edits as it is now."""
+    group = edit_group(settings)
+    if not group:
+        yield
+        return None
+    with sentences():
+        weights = (yield from rest_now(ob, group))[1]
+    return np.asarray(weights, np.float64)
 
 
 @dataclass(frozen=True)
@@ -116,6 +136,7 @@ def _marks(ob: Any, settings: Settings) -> Mapping[str, Painting]:
         "pins": Painting((pin_group(ob, settings),)),
         "averages": Painting(tuple(group_names(settings.region_groups))),
         "material": Painting(tuple(painted_groups(settings).values())),
+        "region": Painting((edit_group(settings),)),
     }
 
 
@@ -124,12 +145,16 @@ _MADE = MadeGroup(PIN_GROUP)
 READING = Reading(
     read=_read,
     check=_check,
+    shown=_shown,
+    whole=lambda settings: settings.replace({"edits": settings.edits or "{}"}),
     marks=_marks,
     reasons={
         "pins": "The pins have changed",
         "averages": "A group that follows on average has changed",
         "material": "A group that changes the material has changed",
+        "region": "The region of Edit Motion has changed",
     },
+    of_result=("region",),
     makes=lambda ob, settings: not pin_group(ob, settings),
     make_again=_MADE.again,
     unmake=_MADE.unmake,

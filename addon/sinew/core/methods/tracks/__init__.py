@@ -38,6 +38,7 @@ METHOD = Method(
     numbers=engine.ClothNumbers,
     tell=engine.tell,
     ahead=lambda settings: 2 * settings.samples,  # for cuts
+    late=lambda settings: {"edits": ""} if settings.edits else {},
     shares=lambda settings: {"scheme": settings.scheme, "newton_rounds": settings.newton_rounds},
     making="cloth",
     saving="fewer vertices",

@@ -25,7 +25,7 @@ from .settings import Settings
 Floats = npt.NDArray[np.float64]
 Window = tuple[Any, Any, Any, Any]
 
-_SWING = 4.0  # Hz: at which Settle is meant
+SWING = 4.0  # Hz: at which Settle is meant
 _ARRIVAL = 0.25  # of the way to the first pose: its end, over which it takes on the motion of the animation
 
 
@@ -66,7 +66,7 @@ class Step:
 class Plan:
     state: State  # scaled, written to by the move
     end: Floats  # (t, 3) the input at the end
-    move: Move
+    move: Move | None = None  # None: it is as animated
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ class Cloth:
         }
         if rows.count:
             shell |= {"row_start": rows.start, "row_points": rows.points, "row_weights": rows.weights}
-        omega = 2.0 * math.pi * _SWING
+        omega = 2.0 * math.pi * SWING
         ratio = math.log(20.0) / (omega * settings.calm)
         native = {
             **native_material(settings),
@@ -170,6 +170,8 @@ class Cloth:
 
     def plan(self, state: State, window: Window, acting: Acting = NOTHING) -> Plan:
         k = self._scale
+        if not self.settings.simulate:
+            return Plan(self.begin(window[2], window[3]), window[2])
         inner = self._inner() if state.inner is None else np.array(state.inner)
         inside = State(k * state.positions, k * state.velocities, inner)
         poses = [None if pose is None else np.ascontiguousarray(k * pose) for pose in window]
@@ -180,6 +182,8 @@ class Cloth:
         return Plan(inside, window[2], Move(self._simulation, arguments, self._monitor, touch))
 
     def finish(self, plan: Plan, moved: Any) -> tuple[State, Step]:
+        if plan.move is None:
+            return plan.state, Step(0, 0, 0, 0, 0.0)
         touched, numbers = (moved, moved.numbers) if isinstance(moved, Touched) else (None, moved)
         k, (rounds, unconverged, fallbacks, substeps, *_) = self._scale, numbers
         positions = plan.state.positions / k

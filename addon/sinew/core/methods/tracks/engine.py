@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...bake import contact, told_contact
+from ...bake import contact, told_contact, told_edits
 from ...bake.course import Around, Course, Sources
 from ...bake.method import Show, Told
 from ...bake.move import Move
@@ -63,13 +63,26 @@ class ClothShow(Show):
         self._shot, self._settings = shot, shot.settings
         self._follow = paint_of(shot).follow
         self._carriers: list[Carrier] = []
+        self._edited: Any = None  # a ClothEdits, once there are edits
 
     def use(self, settings: Any) -> None:
         self._settings = settings
 
+    def edited(self, store: Store) -> Any:
+        """The edits of these settings, on a bake: a ClothEdits."""
+        if self._edited is None:
+            from .edited import ClothEdits  # it needs the native module
+
+            self._edited = ClothEdits(store, self._shot)
+        self._edited.is_live = self.is_live
+        self._edited.use(store, self._settings)
+        return self._edited
+
     def show(self, store: Store, index: int) -> list[npt.NDArray[np.float32]]:
         given, amount = world(store, index), float(store.read("amount", index)[0, 0]) * self._settings.amount
         shown = given + amount * (store.read("simulated", index) - given)
+        if self._settings.edits:
+            shown = self.edited(store).frame(index, shown)
         if self._shot.passengers and not self._carriers:
             first = world(store, 0)
             self._carriers = [Carrier(one, first, self._shot.triangles) for one in self._shot.passengers]
@@ -81,7 +94,10 @@ class ClothShow(Show):
 
     def about(self, store: Store, size: float) -> dict[str, Any]:
         followed = max((numbers.follow_max for numbers in numbers_of(store)), default=0.0)
-        return {"follow_error": {"max": followed, "max_relative": followed / size}}
+        return {
+            "follow_error": {"max": followed, "max_relative": followed / size},
+            "edits": self.edited(store).about(size) if self._settings.edits else None,
+        }
 
 
 def make_show(shot: Shot, store: Store) -> ClothShow:
@@ -94,7 +110,8 @@ class ClothEngine(ClothShow):
     def __init__(self, shot: Shot, cloth: Any) -> None:
         super().__init__(shot)
         self._cloth, self.size = cloth, float(cloth.size)
-        self._course = Course(shot, cloth, cloth.areas, Sources(world, self._acting, self._stored_state))
+        start = "" if shot.settings.simulate else "moving"
+        self._course = Course(shot, cloth, cloth.areas, Sources(world, self._acting, self._stored_state), start)
 
     def counts(self) -> dict[str, int]:
         rows = self._cloth.rows
@@ -123,7 +140,7 @@ class ClothEngine(ClothShow):
         return paint_of(self._shot).collided
 
     def begin(self, store: Store, index: int, pulse: Callable[[], None]) -> int:
-        if self._collided is not None and self._cloth.body is None:
+        if self._collided is not None and self._cloth.body is None and self._shot.settings.simulate:
             self._cloth.collide(self._collided, contact.obstacles_at(store, 0))
         return self._course.begin(store, index, pulse)
 
@@ -195,7 +212,7 @@ class ClothEngine(ClothShow):
                 f"{names} {'follows' if len(repeated) == 1 else 'follow'} by what others hold already, or hold nothing "
                 "that can move: left out of the averages."
             )
-        if not self._cloth.rows.count and not (self._follow > 0.0).any():
+        if self._shot.settings.simulate and not self._cloth.rows.count and not (self._follow > 0.0).any():
             found.append("Nothing holds the cloth, so it falls: paint a Pin Group, or set Regions.")
         if any(numbers.unsettled for numbers in marks):
             found.append("The cloth found no rest in the first pose and starts as near to it as it came.")
@@ -213,7 +230,8 @@ def tell(report: Mapping[str, Any]) -> Told:
     held = f"{cloth['regions']} averages held to {cloth['residual_relative']:.0e} of size" if cloth["regions"] else ""
     weighs = f"{cloth['mass']:.2f} kg, {cloth['substeps']} steps a sample"
     pinned = f"{cloth['followed_vertices']} vertices pinned, off by {percent_of(report['follow_error'])}"
-    lines = (*filter(None, (held, weighs, pinned)), *told_contact.lines(report.get("contact")))
+    told = (*told_contact.lines(report.get("contact")), *told_edits.lines(report.get("edits")))
+    lines = (*filter(None, (held, weighs, pinned)), *told)
     return Told(f"{cloth['regions']} regions", lines, lines)
 
 

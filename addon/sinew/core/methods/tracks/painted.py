@@ -12,6 +12,7 @@ import numpy.typing as npt
 from ...bake.contact import Collided
 from ...bake.shot import Shot
 from ...bake.store import Store
+from ...base.hashes import hash_arrays
 
 Array = npt.NDArray[Any]
 Floats = npt.NDArray[np.float64]
@@ -29,6 +30,7 @@ class ClothPaint:
     undeformed: Floats | None = None  # (t, 3) a shape of its own; None: as at rest
     fields: int = 0  # how many force fields act in each sample
     collided: Collided | None = None  # what it meets; None: it does not collide
+    region: Floats | None = None  # (t,) where edits act; None: everywhere
 
     def simulated(self) -> Mapping[str, Array]:
         arrays: dict[str, Array] = {"follow": self.follow, "fields": np.array([self.fields])}
@@ -44,7 +46,7 @@ class ClothPaint:
         return arrays | {f"group {name}": weights for name, weights in (self.groups or {}).items()}
 
     def shown(self, settings: Any) -> list[object]:
-        return []
+        return ["region", hash_arrays(self.region)] if settings.edits and self.region is not None else []
 
 
 def paint_of(shot: Shot) -> ClothPaint:
@@ -53,5 +55,5 @@ def paint_of(shot: Shot) -> ClothPaint:
 
 
 def stored_paint(store: Store, shown: Any) -> ClothPaint:
-    """That of a finished bake, as far as its results depend on it."""
-    return ClothPaint(store.constant("follow"))
+    """That of a finished bake, as far as its results depend on it, with the region of its edits as it is now."""
+    return ClothPaint(store.constant("follow"), region=shown)

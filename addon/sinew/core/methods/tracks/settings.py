@@ -8,6 +8,7 @@ from typing import ClassVar
 from ...bake.collisions import CollisionSettings
 from ...base.errors import BadInput
 from ...base.settings import CHANGED, DATA, setting
+from ...edit.settings import of_edits
 
 
 @dataclass(frozen=True)
@@ -327,6 +328,10 @@ class Settings(CollisionSettings):
         panel="Solver",
         counts=CHANGED,
     )
+
+    simulate: bool = of_edits("simulate")
+    edits: str = of_edits("edits")
+    edit_group: str = of_edits("edit_group")
 
     @property
     def is_material(self) -> bool:
