@@ -216,13 +216,13 @@ def _edit(options: argparse.Namespace) -> int:
     how = _edits(options)
     target = _checked_target(options)
     file, baking = _open(options)
-    from .setups.enrich.edit import edited_values
+    from .setups.edit.values import edited_values
 
     handles = [parse_handle(text) for text in options.handle]
-    values = edited_values(options.object, handles, clear=options.clear, **how)
-    values |= _values(options, baking.method_for(options.object))
+    method, values = edited_values(options.object, handles, clear=options.clear, **how)
+    values |= _values(options, baking.method_for(options.object, method))
     where = baking.Target(target)
-    outcome = baking.bake_object(options.object, values, where, _ProgressLine())
+    outcome = baking.bake_object(options.object, values, where, _ProgressLine(), method=method)
     return _saved(options, file, baking, where, outcome)
 
 

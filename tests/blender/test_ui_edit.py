@@ -256,3 +256,31 @@ def test_contacts_are_kept_by_a_choice_in_the_panel(arm: Any) -> None:
     assert floor - min(world(arm, one)[:, 2].min() for one in frames(arm)) < 0.3 * sunk
     item().edit_contacts = "off"
     assert item().edit_floor == pytest.approx(floor, abs=1e-6), "the floor stays for the next time"
+
+
+def build_flag() -> Any:
+    """A still sheet, 8 by 6 squares."""
+    scenes.reset_scene()
+    scenes.set_frames(1, FRAMES)
+    vertices = np.array([(x / 4.0, 0.0, z / 4.0) for x in range(9) for z in range(7)])
+    faces = np.array([(7 * x + z, 7 * x + 7 + z, 7 * x + 8 + z, 7 * x + 1 + z) for x in range(8) for z in range(6)])
+    return scenes.add_mesh("Flag", vertices, faces)
+
+
+def test_a_sheet_is_pulled_by_its_own_faces(registered: None, tmp_path: Path) -> None:
+    ob = build_flag()
+    bpy.context.view_layer.objects.active = ob
+    save(tmp_path / "flag.blend")
+    assert bpy.ops.sinew.edit_motion() == {"FINISHED"}
+    assert entry().method == "tracks" and item().edit_free
+    given, corner = frames(ob), len(ob.data.vertices) - 1
+    assert pull(ob, 0.1, -0.4, 0.0, vertex=corner) == {"FINISHED"}
+    item().edit_use_range = True
+    assert bpy.ops.sinew.apply_edits() == {"FINISHED"}
+    moved = frames(ob) - given
+    assert np.linalg.norm(moved[AT - 1, corner] - [0.1, -0.4, 0.0]) < 1e-4
+    assert not moved[0].any() and 0.05 < np.linalg.norm(moved[AT, corner]) < 0.41
+    assert "sinew.apply_edits" in draw(panel.SINEW_PT_edit).operators
+    bpy.ops.sinew.clear_edits()
+    assert bpy.ops.sinew.apply_edits() == {"FINISHED"}
+    assert np.array_equal(frames(ob), given)

@@ -214,3 +214,17 @@ def test_what_is_no_sheet_is_told_and_what_hangs_on_nothing_stays() -> None:
     # Nothing holds it: it is moved whole, and comes back.
     loose = EditedSheet(REST, TRIANGLES, [REST] * 200, edits=Edits(handles=(Handle((CORNER,), 20.0, (0.0, 0.4, 0.0)),)))
     assert loose[20][CORNER, 1] == pytest.approx(0.4, abs=1e-4) and np.abs(loose[190] - REST).max() < 0.02
+
+
+def test_sheets_are_told_from_bodies() -> None:
+    from bodies import box_surface
+    from sinew.core.geometry.sheet import is_sheet
+
+    box, sides = box_surface((6, 6, 6), (1.0, 1.0, 1.0))
+    assert is_sheet(REST, TRIANGLES) and is_sheet(*curtain(2, 2))
+    assert not is_sheet(box, sides) and not is_sheet(box, sides[:-4]), "a hole is none"
+    lid = np.asarray(box)[sides][..., 2].max(axis=1) < np.max(box, axis=0)[2] - 1e-9
+    assert not is_sheet(box, np.asarray(sides)[lid]), "an open box is none"
+    two = np.concatenate([TRIANGLES, TRIANGLES[:, ::-1] + len(REST)])
+    assert is_sheet(np.concatenate([REST, REST + [0.0, 0.5, 0.0]]), two), "two leaves are sheets"
+    assert not is_sheet(REST, np.zeros((0, 3), np.int32))

@@ -27,7 +27,7 @@ BLENDER_MODULES = {"bpy", "bmesh", "mathutils", "gpu", "bpy_extras", "blf", "add
 FOLDERS = [
     *("core/base", "core/geometry", "core/cage", "core/paint", "core/edit", "core/bake", "core/flesh"),
     *("core/methods/*", "core/methods", "core/__init__", "scene"),
-    *("setups", "setups/flesh", "setups/*", "setups/__init__"),
+    *("setups", "setups/flesh", "setups/edit", "setups/*", "setups/__init__"),
     *("ui", "ui/setup", "ui/edit", "ui/*", "ui/__init__", "the package"),
 ]
 

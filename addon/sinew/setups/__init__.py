@@ -21,7 +21,7 @@ from .play import (
     playing_modifiers,
     repeat_of,
 )
-from .reading import Reading, method_that_suits, reading_of, register
+from .reading import Reading, method_that_suits, method_to_edit, reading_of, register
 from .remake import ObjectRemake, is_remake_enough, why_not_remake
 from .sampling import Sampling, method_for
 from .target import Target, bake_root
@@ -67,6 +67,7 @@ __all__ = [
     "meets",
     "method_for",
     "method_that_suits",
+    "method_to_edit",
     "new_setup",
     "objects_of",
     "played",

@@ -71,6 +71,8 @@ class Reading:
     make_again: Callable[[Any, Any], None] = lambda ob, painted: None
     unmake: Callable[[Any, str], None] = lambda ob, made: None
     suits: Callable[[Any], bool] = lambda ob: False  # whether an object is plainly for this method; asked at once
+    # Whether an object that is only edited, and not simulated, is plainly for this method; asked at once.
+    suits_edits: Callable[[Any], bool] = lambda ob: False
     groups: tuple[str, ...] = ()  # vertex groups that count without a setting that names them
 
 
@@ -99,6 +101,11 @@ def register(method: str, reading: Reading) -> None:
 def method_that_suits(ob: Any) -> str:
     """The method that an object is plainly for; "": that which is taken where nobody says."""
     return next((name for name, reading in _readings.items() if reading.suits(ob)), "")
+
+
+def method_to_edit(ob: Any) -> str:
+    """The same for one that is only edited."""
+    return next((name for name, reading in _readings.items() if reading.suits_edits(ob)), "")
 
 
 def reading_of(method: str) -> Reading:

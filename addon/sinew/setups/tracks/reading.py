@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.geometry.sheet import is_sheet
 from ...core.methods.tracks.material import warp_of
 from ...core.methods.tracks.painted import ClothPaint
 from ...core.methods.tracks.settings import Settings, group_names, is_woven, painted_groups
@@ -131,6 +132,16 @@ class _Outer:
         return {**self.fields.read(), **self.meeting.read()}
 
 
+def _looks_like_sheet(ob: Any) -> bool:
+    """What encloses nothing is edited by its own faces."""
+    mesh = ob.data
+    mesh.calc_loop_triangles()
+    triangles, vertices = np.empty(3 * len(mesh.loop_triangles), np.int32), np.empty(3 * len(mesh.vertices), np.float32)
+    mesh.loop_triangles.foreach_get("vertices", triangles)
+    mesh.vertices.foreach_get("co", vertices)
+    return is_sheet(vertices.reshape(-1, 3), triangles)
+
+
 def _marks(ob: Any, settings: Settings) -> Mapping[str, Painting]:
     return {
         "pins": Painting((pin_group(ob, settings),)),
@@ -158,5 +169,6 @@ READING = Reading(
     makes=lambda ob, settings: not pin_group(ob, settings),
     make_again=_MADE.again,
     unmake=_MADE.unmake,
+    suits_edits=_looks_like_sheet,
     groups=(PIN_GROUP,),
 )

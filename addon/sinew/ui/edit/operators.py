@@ -10,6 +10,7 @@ from ... import setups
 from ...core.bake.method import find
 from ...scene import setup, stack
 from ...scene.objects import why_not
+from ...setups.edit.values import only_edited
 from ..classes import asking, registering
 from ..job_operator import JobOperator
 from ..setup import live, operators, properties, state
@@ -83,8 +84,9 @@ class SINEW_OT_edit_motion(bpy.types.Operator):
     def execute(self: Any, context: Any) -> Any:
         scene, ob = context.scene, context.object
         if setup.find_of(ob, scene) is None:
-            entry = setups.new_setup(ob, scene)
-            entry.settings = tool.fitted_only(find(entry.method))
+            method = find(setups.method_to_edit(ob))
+            entry = setups.new_setup(ob, scene, method.name)
+            entry.settings = only_edited(method)
             setup.save_of(ob, entry, scene)
             properties.refresh()
         item = operators.active_item(context)

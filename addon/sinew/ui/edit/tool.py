@@ -7,8 +7,6 @@ from typing import Any
 
 import bpy
 
-from ...core.bake.method import Method
-from ...core.edit.handles import Edits
 from .. import handlers, job_operator
 from ..setup import live, operators
 from . import stored
@@ -46,14 +44,6 @@ class SINEW_TOOL_edit_motion(bpy.types.WorkSpaceTool):
         layout.prop(item, "edit_spread")
         layout.operator("sinew.apply_edits", icon="CHECKMARK")
         layout.operator("sinew.clear_edits", text="", icon="X")
-
-
-def fitted_only(method: Method) -> dict[str, Any]:
-    """Settings of a setup that only serves to be edited: as far as the method has them, it simulates nothing, and all
-    of the body may be pulled."""
-    known = method.settings.all()
-    values: dict[str, Any] = {"simulate": False, stored.SETTING: Edits(free=True).to_text()}
-    return {name: value for name, value in values.items() if name in known}
 
 
 def is_on() -> bool:

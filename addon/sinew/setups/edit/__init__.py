@@ -1,0 +1,1 @@
+"""Edit Motion: setups that are edited."""
