@@ -40,8 +40,9 @@ class ClothEdits(StoredEdits):
         omega = 2.0 * math.pi * SWING
         ratio = math.log(20.0) / (omega * settings.calm)
         shell = shell_of(
-            self._sheet, None if free else paint.follow, stretch=settings.stretch, bend=settings.bend,
-            weight=settings.weight, poisson=settings.contraction, drag=ratio * omega, damping=ratio / omega,
+            self._sheet, None if free else paint.follow, stretch=settings.stretch * settings.stiff,
+            bend=settings.bend * settings.stiff * settings.wrinkle_size**3, weight=settings.weight * settings.heavy,
+            poisson=settings.contraction, drag=ratio * omega, damping=ratio / omega,
         )  # fmt: skip
         if paint.region is None:
             return shell
