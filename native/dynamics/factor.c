@@ -13,11 +13,11 @@
         v                                                                 |
         +----------->  H₀⁻¹  ------------->  response to the rows  -------+                  exact steps within C p = 0
 
-   What touches is stiff, and another part of it presses in every round: the corners of its planes come last in the factor (a border,
-   math/border.h), so that the elastic part is kept and only what is left of it there, with the planes as they press now and turned back with the
-   body, is factorized in each round. Where they have too many corners for that, beside what a factorization of all takes (cloth in folds, nearly all of
-   which touches), planes are part of the matrix, which is made anew whenever others press; its pattern then has the pairs of corners that no
-   element joins as well (dynamics/joined.h). An exact factor of the last resort takes those as what is at least as stiff.
+   What touches is stiff, and another part of it presses in every round: the points of its planes come last in the factor (a border,
+   math/border.h), so that the elastic part is kept, and what presses is found on the border alone (dynamics/border_step.h); secants wait
+   meanwhile. Where planes have too many points for that, beside what a factorization of all takes (cloth in folds, nearly all of which
+   touches), they are part of the matrix, which is made anew whenever others press; its pattern then has the pairs of points that no element
+   joins as well (dynamics/joined.h). An exact factor of the last resort takes those as what is at least as stiff.
 
    H₀⁻¹ is `quick` (math/multifrontal: single precision, and half of that for a factor of another shape), or `exact` (CHOLMOD) where
    single precision loses digits or has not been enough.
@@ -32,13 +32,14 @@
      any                | capped      | 0: `reach` is not its fault| kept
      no                 | shortened   | 2, and as above           | kept, unless charged too much
      yes                | shortened   | 2, and as above           | fresh: the Hessian has changed on the way
-     any                | not refused, but other planes press than | 0 | kept
+     any                | not refused, but other planes press in the matrix | 0 | kept
      no                 | refused     | -                         | fresh
      yes, single        | refused     | -                         | fresh and exact
      yes, exact         | refused     | -                         | kept: there is no descent left */
 #include "dynamics/factor.h"
 
 #include "base/memory.h"
+#include "dynamics/border_step.h"
 #include "dynamics/joined.h"
 #include "dynamics/lbfgs.h"
 #include "dynamics/response.h"
@@ -53,7 +54,7 @@
 #define HOPELESS 12
 #define MOST_REFRESH_COST 30 /* within the rounds of a step there must be room for the other resorts */
 #define BORDER_MOST 400      /* points: from there on a border costs as much as a factorization of all */
-#define BORDER_WITH_RING 250 /* points: a border of less takes neighbours in, which may be touched next */
+#define BORDER_WITH_MORE 250 /* points: a border of less takes in what may be touched next */
 #define BORDER_SHARE 1.0     /* of the products of a factorization: what a border may take, ... */
 #define BORDER_TRIED 40      /* ... and with fewer points it always may */
 #define PRODUCTS_OF_FACTORIZATION 12.0 /* measured: that are as fast as reading one entry of the factor in a solution */
@@ -72,6 +73,7 @@ struct SnFactor {
     unsigned char *border_marks; /* unknowns */
     int grows_border, grows_joined; /* a new one takes the last one in: what touched once may do so again */
     int is_open;               /* the border is to be closed before the next solution */
+    SnBorderStep border_step;
     int is_made;               /* a factor is at hand ... */
     double *positions;         /* vertices x 3: ... of the Hessian there */
     double *values;            /* room for the Hessian */
@@ -143,6 +145,7 @@ void sn_factor_destroy(SnFactor *factor)
     }
     sn_multifrontal_destroy(factor->quick);
     sn_multifrontal_destroy(factor->bordered);
+    sn_border_step_clear(&factor->border_step);
     sn_joined_clear(&factor->joined);
     sn_linear_solver_destroy(factor->exact);
     sn_lbfgs_clear(&factor->secants);
@@ -204,14 +207,14 @@ static int counts(const SnPlane *plane)
     return plane->pressed || plane->grip > 0.0;
 }
 
-/* Whether any plane does; *covered: whether the corners of all that do are in the border. */
+/* Whether any plane does; *covered: whether the points of all that do are in the border. */
 static int any_counts(const SnFactor *factor, int *covered)
 {
     const SnPlanes *planes = factor->planes;
     int any = 0;
     *covered = 1;
     for (const SnPlane *plane = planes->planes; plane < planes->planes + planes->count; plane++) {
-        for (int32_t k = plane->corners.begin; k < plane->corners.end && counts(plane); k++) {
+        for (int32_t k = plane->row.begin; k < plane->row.end && counts(plane); k++) {
             *covered &= factor->bordered != NULL && factor->border_place[planes->unknowns[k]] >= 0;
             any = 1;
         }
@@ -223,7 +226,7 @@ SnStatus sn_factor_touch(SnContext *context, SnFactor *factor)
 {
     int covered, any = any_counts(factor, &covered);
     (void)context;
-    factor->has_moved = factor->planes->changed;
+    factor->has_moved = factor->planes->changed && !factor->is_bordered;
     if (factor->has_moved) { /* secants of others say nothing */
         sn_lbfgs_forget(&factor->secants);
     }
@@ -236,6 +239,7 @@ SnStatus sn_factor_touch(SnContext *context, SnFactor *factor)
 void sn_factor_begin(SnFactor *factor, const double *positions, SnPlanes *planes, int exactly)
 {
     factor->planes = planes;
+    sn_border_step_forget(&factor->border_step);
     factor->round = 0;
     factor->is_fresh = factor->is_own = 0;
     factor->wants_exact = exactly;
@@ -264,37 +268,51 @@ double *sn_factor_values(SnFactor *factor)
     return factor->values;
 }
 
-/* Marks the points that share an element with one that is marked. Returns how many are. */
-static size_t mark_ring(SnFactor *factor)
-{
-    const SnBlockPattern *pattern = &factor->assembly->pattern;
-    size_t count = 0;
-    for (size_t k = 0; k < pattern->block_count; k++) {
-        unsigned char *row = factor->border_marks + pattern->rows[k], *column = factor->border_marks + pattern->columns[k];
-        *row |= *column & 1 ? 2 : 0;
-        *column |= *row & 1 ? 2 : 0;
-    }
-    for (size_t k = 0; k < factor->assembly->unknown_count; k++) {
-        count += factor->border_marks[k] != 0;
-    }
-    return count;
-}
+#define TOUCHED 1 /* marks of points for a border: by planes, ... */
+#define RING 2    /* ... that share an element with one that is, ... */
+#define KEPT 4    /* ... that were in the border before */
 
-/* Marks the corners of all planes; returns how many points they are. Those of the last border, where it is to grow, are marked too. */
-static size_t mark_corners(SnFactor *factor)
+/* Marks the points of all planes; returns how many they are. Those of the last border, where it is to grow, are marked too. */
+static size_t mark_touched(SnFactor *factor)
 {
     const SnPlanes *planes = factor->planes;
     size_t count = 0;
     for (size_t k = 0; k < factor->assembly->unknown_count; k++) {
-        factor->border_marks[k] = factor->grows_border && factor->bordered != NULL && factor->border_place[k] >= 0 ? 4 : 0;
+        factor->border_marks[k] = factor->grows_border && factor->bordered != NULL && factor->border_place[k] >= 0 ? KEPT : 0;
     }
     for (const SnPlane *plane = planes->planes; plane < planes->planes + planes->count; plane++) {
-        for (int32_t k = plane->corners.begin; k < plane->corners.end; k++) {
-            count += !(factor->border_marks[planes->unknowns[k]] & 1);
-            factor->border_marks[planes->unknowns[k]] |= 1;
+        for (int32_t k = plane->row.begin; k < plane->row.end; k++) {
+            count += !(factor->border_marks[planes->unknowns[k]] & TOUCHED);
+            factor->border_marks[planes->unknowns[k]] |= TOUCHED;
         }
     }
     return count;
+}
+
+static void mark_ring(SnFactor *factor)
+{
+    const SnBlockPattern *pattern = &factor->assembly->pattern;
+    for (size_t k = 0; k < pattern->block_count; k++) {
+        unsigned char *row = factor->border_marks + pattern->rows[k], *column = factor->border_marks + pattern->columns[k];
+        *row |= *column & TOUCHED ? RING : 0;
+        *column |= *row & TOUCHED ? RING : 0;
+    }
+}
+
+/* Takes in those with a mark, where there is room for all of them: they may be touched next. Returns how many there are then. */
+static size_t take_in(SnFactor *factor, int mark, size_t count, size_t most)
+{
+    size_t more = 0;
+    for (size_t k = 0; k < factor->assembly->unknown_count; k++) {
+        more += factor->border_marks[k] & mark && !(factor->border_marks[k] & TOUCHED);
+    }
+    if (count + more > most) {
+        return count;
+    }
+    for (size_t k = 0; k < factor->assembly->unknown_count; k++) {
+        factor->border_marks[k] |= factor->border_marks[k] & mark ? TOUCHED : 0;
+    }
+    return count + more;
 }
 
 /* How many points a border may have beside a factorization of so many products. */
@@ -304,14 +322,18 @@ static size_t border_most(double products)
     return most > BORDER_MOST ? BORDER_MOST : most < BORDER_TRIED ? BORDER_TRIED : most;
 }
 
-/* Makes the border of the corners that are marked, of at most so many points; one that is there already serves again. */
-static SnStatus make_border(SnContext *context, SnFactor *factor, size_t corners, size_t most)
+/* Makes the border of so many points that are marked, and of others as long as they are at most so many; one that is there already serves again. */
+static SnStatus make_border(SnContext *context, SnFactor *factor, size_t touched, size_t most)
 {
     SnStatus status = SN_OK;
-    size_t unknowns = factor->assembly->unknown_count, count = 0, ring = most < BORDER_WITH_RING ? most : BORDER_WITH_RING;
-    int same = factor->bordered != NULL, least = !(corners < ring && mark_ring(factor) <= ring);
+    size_t unknowns = factor->assembly->unknown_count, count = 0;
+    int same = factor->bordered != NULL;
+    most = most < BORDER_WITH_MORE ? most : BORDER_WITH_MORE;
+    mark_ring(factor);
+    touched = take_in(factor, KEPT, touched, most);
+    (void)take_in(factor, RING, touched, most);
     for (size_t k = 0; k < unknowns; k++) {
-        int inside = least ? factor->border_marks[k] & 1 : factor->border_marks[k] != 0;
+        int inside = factor->border_marks[k] & TOUCHED;
         same &= (factor->border_place[k] >= 0) == inside;
         factor->border_place[k] = inside ? (int32_t)count : -1;
         if (inside) {
@@ -334,65 +356,24 @@ cleanup:
 static SnStatus take_planes_in(SnContext *context, SnFactor *factor)
 {
     SnStatus status = SN_OK;
-    size_t corners = mark_corners(factor), most = border_most(factor->products);
-    if (corners > most) {
+    size_t touched = mark_touched(factor), most = border_most(factor->products);
+    if (touched > most) {
         SN_TRY(sn_joined_reach(context, &factor->joined, factor->assembly, factor->exact, factor->planes, factor->grows_joined));
         factor->grows_joined = 1;
         most = border_most(factor->joined.products);
-        factor->is_joined = corners > most;
+        factor->is_joined = touched > most;
     }
     if (!factor->is_joined) {
-        SN_TRY(make_border(context, factor, corners, most));
+        SN_TRY(make_border(context, factor, touched, most));
     }
 cleanup:
     return status;
 }
 
-/* block = weight Rᵀ B Q, turned back by the rotations of two points; null: they have not turned. */
-static void turn_block(double weight, const double *r, const double *b, const double *q, double block[9])
-{
-    double half[9];
-    for (int i = 0; i < 9; i++) {
-        half[i] = r == NULL ? b[i] : r[i / 3] * b[i % 3] + r[3 + i / 3] * b[3 + i % 3] + r[6 + i / 3] * b[6 + i % 3];
-    }
-    for (int i = 0; i < 9; i++) {
-        const double *row = half + 3 * (i / 3);
-        block[i] = weight * (q == NULL ? half[i] : row[0] * q[i % 3] + row[1] * q[3 + i % 3] + row[2] * q[6 + i % 3]);
-    }
-}
-
-/* Adds a plane to the border. */
-static void add_plane(const SnFactor *factor, const SnPlane *plane, float *border)
-{
-    const SnPlanes *planes = factor->planes;
-    size_t height = 3 * factor->border_count;
-    double block[9];
-    for (int32_t i = plane->corners.begin; i < plane->corners.end; i++) {
-        for (int32_t j = plane->corners.begin; j < plane->corners.end; j++) {
-            int32_t row = planes->unknowns[i], column = planes->unknowns[j];
-            size_t at = 3 * (size_t)factor->border_place[row], across = 3 * (size_t)factor->border_place[column];
-            if (at < across) {
-                continue;
-            }
-            turn_block(planes->weights[i] * planes->weights[j], factor->has_turned ? factor->rotations + 9 * (size_t)row : NULL,
-                       plane->block, factor->has_turned ? factor->rotations + 9 * (size_t)column : NULL, block);
-            for (size_t k = 0; k < 9; k++) {
-                border[(across + k % 3) * height + at + k / 3] += (float)block[k];
-            }
-        }
-    }
-}
-
-/* Closes the border with the planes as they are linearised. Returns whether digits were lost. */
+/* Closes the border without planes. Returns whether digits were lost. */
 static int close_border(SnFactor *factor)
 {
-    float *border = sn_multifrontal_open_border(factor->bordered);
-    size_t count = factor->planes != NULL ? factor->planes->count : 0;
-    for (size_t k = 0; k < count; k++) {
-        if (counts(factor->planes->planes + k)) {
-            add_plane(factor, factor->planes->planes + k, border);
-        }
-    }
+    (void)sn_multifrontal_open_border(factor->bordered);
     factor->is_open = 0;
     factor->response.is_known = 0;
     return sn_multifrontal_close_border(factor->bordered) > 0;
@@ -413,6 +394,7 @@ SnStatus sn_factor_refresh(SnContext *context, SnFactor *factor, const double *p
         SN_TRY(take_planes_in(context, factor));
     }
     if (factor->is_bordered) {
+        sn_border_step_forget(&factor->border_step);
         factor->is_exact = sn_multifrontal_factorize(factor->bordered, factor->values) > 0 || close_border(factor);
     } else if (factor->is_joined) {
         factor->is_exact = sn_joined_factorize(&factor->joined, factor->assembly, factor->planes, factor->values) > 0;
@@ -459,24 +441,42 @@ cleanup:
     return status;
 }
 
+/* Whether planes have a say that is found on the border. */
+static int is_around(const SnFactor *factor)
+{
+    return factor->is_bordered && factor->planes != NULL;
+}
+
 SnStatus sn_factor_solve(SnContext *context, SnFactor *factor, const double *residual, double *step)
 {
     SnStatus status = SN_OK;
-    SnLbfgsWeights weights;
+    SnLbfgsWeights weights = {0};
     size_t unknowns = factor->assembly->unknown_count;
-    if (factor->is_bordered && factor->is_open) { /* lost pivots are replaced, and the step is a shorter one */
-        (void)close_border(factor);
-    }
-    if (factor->wants_response && factor->response.size > 0 && !factor->response.is_known) {
-        SN_TRY(find_response(context, factor));
-    }
     memcpy(step, residual, 3 * unknowns * sizeof *step);
+    if (is_around(factor)) { /* which knows no secants */
+        sn_lbfgs_forget(&factor->secants);
+    } else if (factor->is_bordered && factor->is_open) {
+        (void)close_border(factor); /* lost pivots are replaced, and the step is a shorter one */
+    }
     sn_lbfgs_before(&factor->secants, step, &weights);
     if (factor->has_turned) {
         sn_rotations_apply(unknowns, factor->rotations, 1, step);
     }
     /* a factor of an earlier shape is further off than its copy in 16 bits is from it */
-    SN_TRY(apply(context, factor, factor->has_turned, step));
+    if (is_around(factor)) {
+        SnBorder border = {factor->border_count, factor->border_place, factor->has_turned ? factor->rotations : NULL};
+        SN_TRY(sn_border_step_find(context, &factor->border_step, factor->bordered, &border, factor->planes, factor->has_turned, step, step));
+        factor->response.is_known = 0;
+        if (factor->wants_response && factor->response.size > 0) { /* it answers with the planes as they press then */
+            sn_border_step_stiffen(&border, factor->planes, sn_multifrontal_open_border(factor->bordered));
+            (void)sn_multifrontal_close_border(factor->bordered);
+        }
+    } else {
+        SN_TRY(apply(context, factor, factor->has_turned, step));
+    }
+    if (factor->wants_response && factor->response.size > 0 && !factor->response.is_known) {
+        SN_TRY(find_response(context, factor));
+    }
     if (factor->response.size > 0) {
         sn_response_correct(&factor->response, step);
     }
@@ -493,7 +493,9 @@ cleanup:
 
 void sn_factor_learn(SnFactor *factor, double length, const double *step, const double *before, const double *after)
 {
-    sn_lbfgs_record(&factor->secants, length, step, before, after);
+    if (!is_around(factor)) {
+        sn_lbfgs_record(&factor->secants, length, step, before, after);
+    }
 }
 
 void sn_factor_judge(SnFactor *factor, SnStepOutcome outcome)

@@ -32,13 +32,13 @@ static SnStatus ask(SnContext *context, SnJoined *joined, const SnAssembly *asse
     int64_t size = (int64_t)assembly->pattern.size;
     size_t most = 0, count = 0, unique = 0;
     for (const SnPlane *plane = planes->planes; plane < planes->planes + planes->count; plane++) {
-        size_t corners = (size_t)(plane->corners.end - plane->corners.begin);
+        size_t corners = (size_t)(plane->row.end - plane->row.begin);
         most += corners * corners / 2;
     }
     SN_TRY_ROOM(context, joined->asked, most, joined->asked_room);
     for (const SnPlane *plane = planes->planes; plane < planes->planes + planes->count; plane++) {
-        for (int32_t i = plane->corners.begin; i < plane->corners.end; i++) {
-            for (int32_t j = plane->corners.begin; j < i; j++) {
+        for (int32_t i = plane->row.begin; i < plane->row.end; i++) {
+            for (int32_t j = plane->row.begin; j < i; j++) {
                 int32_t a = planes->unknowns[i], b = planes->unknowns[j], row = a > b ? a : b, column = a > b ? b : a;
                 if (sn_block_pattern_find(&assembly->pattern, row, column) < 0) {
                     joined->asked[count++] = column * size + row;

@@ -76,8 +76,8 @@ void sn_plane_place(const SnPlanes *planes, const SnPlane *plane, const int32_t 
     }
 }
 
-/* What pulls along the plane: k times the slide of w, less what has held so far. Returns its length. */
-static double find_pull(const SnPlane *plane, const double w[3], double pull[3])
+/* What strains along the plane: k times the slide of w, less what has held so far. Returns its length. */
+static double find_strain(const SnPlane *plane, const double w[3], double pull[3])
 {
     double moved[3] = {w[0] - plane->offset[0], w[1] - plane->offset[1], w[2] - plane->offset[2]};
     double across = sn_dot3(plane->normal, moved);
@@ -97,7 +97,7 @@ double sn_planes_value(SnPlanes *planes, const SnAssembly *assembly, const doubl
         sum += 0.5 * plane->force * plane->force / plane->rho;
         memset(plane->slide, 0, sizeof plane->slide);
         if (plane->grip > 0.0) {
-            double length = find_pull(plane, w, pull), borne = fmin(length, plane->grip);
+            double length = find_strain(plane, w, pull), borne = fmin(length, plane->grip);
             sum += borne * (length - 0.5 * borne) / plane->stick;
             for (size_t a = 0; a < 3; a++) {
                 plane->slide[a] = length > 0.0 ? -borne / length * pull[a] : 0.0;
@@ -122,7 +122,7 @@ double sn_planes_value(SnPlanes *planes, const SnAssembly *assembly, const doubl
 /* Adds the second derivative of friction. Returns whether it slides. */
 static int add_friction(SnPlane *plane, const double w[3])
 {
-    double pull[3], length = find_pull(plane, w, pull);
+    double pull[3], length = find_strain(plane, w, pull);
     int slides = length > plane->grip;
     double over = slides ? plane->stick * plane->grip / length : plane->stick;
     double along = slides ? -over / (length * length) : 0.0;
@@ -135,20 +135,36 @@ static int add_friction(SnPlane *plane, const double w[3])
     return slides;
 }
 
+void sn_plane_pull(SnPlane *plane, const double w[3], double pull[3])
+{
+    double strain[3], force = fmax(0.0, plane->rho * (plane->gap - sn_dot3(plane->normal, w)) + plane->lambda), borne = 0.0;
+    if (plane->grip > 0.0) {
+        double length = find_strain(plane, w, strain);
+        borne = length > 0.0 ? fmin(length, plane->grip) / length : 0.0;
+    }
+    for (size_t a = 0; a < 3; a++) {
+        pull[a] = force * plane->normal[a] - (borne > 0.0 ? borne * strain[a] : 0.0);
+    }
+}
+
+void sn_plane_linearise(SnPlane *plane, const double w[3], double pull[3])
+{
+    plane->pressed = plane->rho * (plane->gap - sn_dot3(plane->normal, w)) + plane->lambda > 0.0;
+    for (size_t a = 0; a < 9; a++) {
+        plane->block[a] = plane->pressed ? plane->rho * plane->normal[a / 3] * plane->normal[a % 3] : 0.0;
+    }
+    plane->slid = plane->grip > 0.0 ? add_friction(plane, w) : 0;
+    sn_plane_pull(plane, w, pull);
+}
+
 void sn_planes_linearise(SnPlanes *planes, const SnAssembly *assembly, const double *x)
 {
     for (SnPlane *plane = planes->planes; plane < planes->planes + planes->count; plane++) {
-        double w[3];
-        sn_plane_place(planes, plane, assembly->vertex, x, w);
-        int pressed = plane->rho * (plane->gap - sn_dot3(plane->normal, w)) + plane->lambda > 0.0;
-        planes->changed |= pressed != plane->pressed;
-        plane->pressed = pressed;
-        for (size_t a = 0; a < 9; a++) {
-            plane->block[a] = pressed ? plane->rho * plane->normal[a / 3] * plane->normal[a % 3] : 0.0;
-        }
-        int slid = plane->grip > 0.0 ? add_friction(plane, w) : 0;
-        planes->changed |= slid != plane->slid;
-        plane->slid = slid;
+        int pressed = plane->pressed, slid = plane->slid;
+        double pull[3];
+        sn_plane_place(planes, plane, assembly->vertex, x, plane->place);
+        sn_plane_linearise(plane, plane->place, pull);
+        planes->changed |= pressed != plane->pressed || slid != plane->slid;
     }
 }
 
@@ -179,10 +195,10 @@ void sn_planes_stiffen(const SnPlanes *planes, const SnBlockPattern *pattern, do
         if (!plane->pressed && plane->grip == 0.0) {
             continue;
         }
-        for (int32_t i = plane->corners.begin; i < plane->corners.end; i++) {
+        for (int32_t i = plane->row.begin; i < plane->row.end; i++) {
             int32_t row = planes->unknowns[i];
             add_block(pattern, pattern->column_start[row], planes->weights[i] * planes->weights[i], plane->block, values);
-            for (int32_t j = plane->corners.begin; j < i; j++) {
+            for (int32_t j = plane->row.begin; j < i; j++) {
                 int32_t column = planes->unknowns[j];
                 double weight = planes->weights[i] * planes->weights[j];
                 int32_t place = row > column ? sn_block_pattern_find(pattern, row, column) : sn_block_pattern_find(pattern, column, row);

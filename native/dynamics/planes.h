@@ -5,7 +5,7 @@
 
    with n, c and the lagged force s̄ frozen while it is minimised; lambda and hold, the multipliers, become the forces across and along when
    that is done. Along, a plane gives way like a spring around what has held so far, until that is more than friction bears: what rests
-   does not creep, however long. Values and forces take all of a row, second derivatives only the corners of its points. */
+   does not creep, however long. */
 #ifndef SN_DYNAMICS_PLANES_H
 #define SN_DYNAMICS_PLANES_H
 
@@ -28,11 +28,13 @@ typedef struct SnPlane {
     double grip;        /* mu s̄, N; 0: slippery */
     double stick;       /* k, N/m */
     double hold[3];     /* N, along the plane */
-    SnPlaneRow row;     /* all that moves it */
-    SnPlaneRow corners; /* the same, only the corners of its points */
-    double block[9];    /* second derivative over w, as linearised last */
-    int pressed;        /* whether it pressed then, ... */
+    double place[3];    /* w, as linearised last */
+    SnPlaneRow row;
+    double block[9];    /* second derivative over w, as linearised last, ... */
+    int pressed;        /* ... whether it pressed then, ... */
     int slid;           /* ... and whether it was more than friction bears */
+    double at[3], way[3]; /* of a step that is being sought (dynamics/border_step.h): w, how it goes on, ... */
+    int is_inside;      /* ... and whether it has a say in it */
 } SnPlane;
 
 /* Memory grows as needed and is kept. */
@@ -61,7 +63,13 @@ void sn_plane_place(const SnPlanes *planes, const SnPlane *plane, const int32_t 
 /* The potential of all at x (vertices x 3), J; `residual` (unknowns x 3) receives their forces on top, or is null. */
 double sn_planes_value(SnPlanes *planes, const SnAssembly *assembly, const double *x, double *residual);
 
-/* Sets block and pressed of every plane at x; `changed` becomes 1 where another set of them presses. */
+/* What a plane pulls w with, N. */
+void sn_plane_pull(SnPlane *plane, const double w[3], double pull[3]);
+
+/* Sets block, pressed and slid of one at w, and tells its pull. */
+void sn_plane_linearise(SnPlane *plane, const double w[3], double pull[3]);
+
+/* Sets place, block and pressed of every plane at x; `changed` becomes 1 where another set of them presses. */
 void sn_planes_linearise(SnPlanes *planes, const SnAssembly *assembly, const double *x);
 
 /* Whether those pressed at the last value that did when they were linearised. */

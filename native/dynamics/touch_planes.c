@@ -205,16 +205,6 @@ static SnStatus build_plane(SnContext *context, SnTouchRows *rows, const SnTouch
                 plane.constant[a] -= planes->weights[k] * x[a];
             }
         }
-        for (size_t i = 0; i < 4; i++) {
-            size_t point = (size_t)touch->points[i];
-            for (size_t k = 4 * point; k < 4 * point + 4 && touch->c[i] != 0.0; k++) {
-                int32_t unknown = surface->corners[k] >= 0 ? rows->assembly->unknown[surface->corners[k]] : -1;
-                if (unknown >= 0) {
-                    sum_entry(rows, unknown, touch->c[i] * surface->weights[k]);
-                }
-            }
-        }
-        SN_TRY(write_row(context, rows, planes, &plane.corners));
     } else {
         plane.rho = plane.stick = 1.0;
         plane.gap = -INFINITY;

@@ -80,6 +80,10 @@ struct SnMultifrontal {
     float *vectors;       /* one of `height` and some slack per front */
     float *solution;      /* in the order of the factor */
     float *border;        /* the last panel before it is factorized; null: there is no border */
+    float *right;         /* the right side of it */
+    SnBorderFunction function; /* that solves on it, with its data, in the solution at hand; or null */
+    void *data;
+    double right_scale;   /* of the solution at hand */
     const double *values; /* of the factorization under way */
     int roughly;          /* the solution under way takes the factor in 16 bits */
     atomic_int replaced;
@@ -108,6 +112,7 @@ void sn_multifrontal_destroy(SnMultifrontal *m)
     sn_release(m->vectors);
     sn_release(m->solution);
     sn_release(m->border);
+    sn_release(m->right);
     sn_release(m);
 }
 
@@ -364,6 +369,7 @@ static SnStatus create(SnContext *context, const SnBlockPattern *pattern, SnSupe
     SN_TRY_NEW(context, m->solution, m->shape.size, float);
     if (has_border) {
         SN_TRY_NEW(context, m->border, m->fronts[count - 1].width * m->fronts[count - 1].height, float);
+        SN_TRY_NEW(context, m->right, m->fronts[count - 1].width, float);
     }
     *out = m;
 cleanup:
@@ -441,6 +447,11 @@ static SnRoundedPanel rounded_panel(const SnMultifrontal *m, size_t k)
     return (SnRoundedPanel){front->height, front->width, m->inverse + front->inverse, m->scale + column, m->rounded + front->rounded};
 }
 
+static int is_border(const SnMultifrontal *m, size_t front)
+{
+    return m->border != NULL && front + 1 == m->shape.count;
+}
+
 static void factorize_front(SnMultifrontal *m, size_t index)
 {
     const Front *front = m->fronts + index;
@@ -457,7 +468,7 @@ static void factorize_front(SnMultifrontal *m, size_t index)
         const Front *child = m->fronts + k;
         extend_add(m, child, 0, child->shared, 0, front->height, panel);
     }
-    if (m->border != NULL && index + 1 == m->shape.count) { /* left open */
+    if (is_border(m, index)) { /* left open */
         memcpy(m->border, panel, front->width * front->height * sizeof *panel);
         return;
     }
@@ -508,10 +519,12 @@ int sn_multifrontal_close_border(SnMultifrontal *m)
         size_t place = j * front->height + j;
         diagonal[j] = m->diagonal[(size_t)m->shape.column_start[last] + j] + (panel[place] - m->border[place]);
     }
-    int replaced = sn_panel_factorize(front->height, front->width, diagonal, panel);
-    SnRoundedPanel rounded = rounded_panel(m, last);
-    sn_panel_round(&rounded, panel);
-    return replaced;
+    return sn_panel_factorize(front->height, front->width, diagonal, panel);
+}
+
+const float *sn_multifrontal_border(const SnMultifrontal *m)
+{
+    return m->border;
 }
 
 /* The vector of a front collects its own entries and what its children leave for them. */
@@ -529,7 +542,10 @@ static void forward_front(SnMultifrontal *m, size_t k)
             x[relative[i]] += from[i];
         }
     }
-    if (m->roughly) {
+    if (is_border(m, k) && m->function != NULL) {
+        return; /* on the way back */
+    }
+    if (m->roughly && !is_border(m, k)) {
         SnRoundedPanel rounded = rounded_panel(m, k);
         sn_rounded_forward(&rounded, x);
     } else {
@@ -555,7 +571,11 @@ static void backward_task(void *data, size_t task)
         for (size_t i = front->width; i < front->height; i++) {
             x[i] = m->solution[rows[i]];
         }
-        if (m->roughly) {
+        if (is_border(m, k) && m->function != NULL) {
+            memcpy(m->right, x, front->width * sizeof *x);
+            m->function(m->data, m->right_scale, m->right);
+            memcpy(x, m->right, front->width * sizeof *x);
+        } else if (m->roughly && !is_border(m, k)) {
             SnRoundedPanel rounded = rounded_panel(m, k);
             memset(x + front->height, 0, SN_VECTOR_SLACK * sizeof *x);
             sn_rounded_backward(&rounded, x);
@@ -566,15 +586,20 @@ static void backward_task(void *data, size_t task)
     }
 }
 
-static void solve(SnMultifrontal *m, int roughly, const double *b, double *x)
+/* So that tiny and huge right sides keep within the range of single precision. */
+static double find_scale(size_t count, const double *b)
 {
     double largest = 0.0;
-    m->roughly = roughly;
-    for (size_t k = 0; k < m->shape.size; k++) {
+    for (size_t k = 0; k < count; k++) {
         largest = fabs(b[k]) > largest ? fabs(b[k]) : largest;
     }
-    /* scaled, so that tiny and huge right sides keep within the range of single precision */
-    double scale = largest > 0.0 ? largest : 1.0;
+    return largest > 0.0 ? largest : 1.0;
+}
+
+static void solve(SnMultifrontal *m, int roughly, const double *b, double *x)
+{
+    double scale = m->right_scale = find_scale(m->shape.size, b);
+    m->roughly = roughly;
     for (size_t k = 0; k < m->shape.size; k++) {
         m->solution[k] = (float)(b[m->shape.order[k]] / scale);
     }
@@ -593,4 +618,12 @@ void sn_multifrontal_solve(SnMultifrontal *m, const double *b, double *x)
 void sn_multifrontal_solve_roughly(SnMultifrontal *m, const double *b, double *x)
 {
     solve(m, 1, b, x);
+}
+
+void sn_multifrontal_solve_around(SnMultifrontal *m, int roughly, const double *b, SnBorderFunction function, void *data, double *x)
+{
+    m->function = function;
+    m->data = data;
+    solve(m, roughly, b, x);
+    m->function = NULL;
 }

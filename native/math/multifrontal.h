@@ -30,6 +30,14 @@ int sn_multifrontal_factorize(SnMultifrontal *multifrontal, const double *values
 float *sn_multifrontal_open_border(SnMultifrontal *multifrontal);
 int sn_multifrontal_close_border(SnMultifrontal *multifrontal);
 
+/* The matrix that `open` gives a copy of. */
+const float *sn_multifrontal_border(const SnMultifrontal *multifrontal);
+
+/* A solution in which the caller solves on the border: `x` is the right side that is left there, over `scale`, in the order in which the
+   border was given, and becomes the solution, over `scale` too. */
+typedef void (*SnBorderFunction)(void *data, double scale, float *x);
+void sn_multifrontal_solve_around(SnMultifrontal *multifrontal, int roughly, const double *b, SnBorderFunction function, void *data, double *x);
+
 /* x ≈ A⁻¹ b, to single precision; both pattern->size x 3, may be the same array. */
 void sn_multifrontal_solve(SnMultifrontal *multifrontal, const double *b, double *x);
 

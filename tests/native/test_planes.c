@@ -36,7 +36,6 @@ static void random_planes(SnContext *context, const Scene *scene, const double *
             int32_t unknown = (int32_t)((3 * (size_t)k + 5 * (size_t)i) % assembly->unknown_count);
             CHECK(sn_planes_add_entry(context, planes, &plane->row, unknown, i < 2 ? 0.5 : -0.3) == SN_OK);
         }
-        plane->corners = plane->row;
         sn_plane_place(planes, plane, assembly->vertex, x, w);
         double across = plane->normal[0] * w[0] + plane->normal[1] * w[1] + plane->normal[2] * w[2];
         double along = plane->normal[0] * slide[0] + plane->normal[1] * slide[1] + plane->normal[2] * slide[2];
