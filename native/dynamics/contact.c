@@ -15,7 +15,7 @@
 #define ROUNDS 30       /* minimisations before a stage ends on its way */
 #define SETTLE_ROUNDS 3 /* minimisations for friction to settle, once all of the way is free */
 #define SETTLED 0.05    /* of the forces: what friction may lag */
-#define ROUGHLY 0.02    /* of the gap: how close a minimum is whose way may be stopped yet, ... */
+#define ROUGHLY 0.1     /* of the gap: how close a minimum is whose way may be stopped yet, ... */
 #define ROUGH_ROUNDS 6  /* ... in the first rounds; later on something is caught, and forces are to tell what */
 #define ON_PLACE 0.1    /* of the gap: what points may be off the planes */
 #define SHORTER 0.9     /* of the time that is proved free is gone */
