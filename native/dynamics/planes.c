@@ -137,13 +137,13 @@ static int add_friction(SnPlane *plane, const double w[3])
 
 void sn_plane_pull(SnPlane *plane, const double w[3], double pull[3])
 {
-    double strain[3], force = fmax(0.0, plane->rho * (plane->gap - sn_dot3(plane->normal, w)) + plane->lambda), borne = 0.0;
+    double strain[3] = {0}, force = fmax(0.0, plane->rho * (plane->gap - sn_dot3(plane->normal, w)) + plane->lambda), borne = 0.0;
     if (plane->grip > 0.0) {
         double length = find_strain(plane, w, strain);
         borne = length > 0.0 ? fmin(length, plane->grip) / length : 0.0;
     }
     for (size_t a = 0; a < 3; a++) {
-        pull[a] = force * plane->normal[a] - (borne > 0.0 ? borne * strain[a] : 0.0);
+        pull[a] = force * plane->normal[a] - borne * strain[a];
     }
 }
 
