@@ -48,6 +48,12 @@ def bake(ob: Any, folder: Path, **values: Any) -> tuple[np.ndarray, Any]:
     return baked_samples(outcome.folder), outcome
 
 
+def check(folder: Path) -> list[str | None]:
+    """What a check says of every setup."""
+    blend = save(folder / "scene.blend")
+    return [setups.check_object(entry, setups.Target(blend)) for entry in setups.setups()]
+
+
 def is_dropped(frames: np.ndarray) -> bool:
     """As far as nothing but the air lets it fall."""
     return bool(frames[-1][:, 2].mean() < frames[0][:, 2].mean() - 0.6)
@@ -177,6 +183,7 @@ def test_collide_that_is_keyed_off_lets_the_ball_through_from_then_on(tmp_path: 
         ball.keyframe_insert('["sinew_collide"]', frame=frame)
     frames, _ = bake(ball, tmp_path, ground=True)
     assert frames[:9, :, 2].min() > 0.0 > frames[-1][:, 2].min()
+    assert check(tmp_path) == [None], "what is keyed off is no matter of a check"
 
 
 def overlapping(folder: Path, **values: Any) -> tuple[np.ndarray, Any]:
@@ -223,6 +230,14 @@ def test_bodies_that_touch_are_baked_by_one_job_and_bounce_off_each_other(tmp_pa
     assert max(widths) < 0.95 * 2 * RADIUS, "both give way"
     for entry in entries.values():
         assert setups.check_object(entry, setups.Target(blend)) is None
+
+
+def test_a_check_tells_of_bodies_that_run_through_each_other_only_after_the_simulation(tmp_path: Path) -> None:
+    together(tmp_path, amount=1.6)
+    told = check(tmp_path)
+    assert len(told) == 2
+    for one in told:
+        assert one is not None and "in which the animation does not" in one and "Amount does not see it" in one
 
 
 def test_bodies_that_are_told_not_to_meet_do_not(tmp_path: Path) -> None:

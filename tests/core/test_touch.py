@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from bodies import box_surface
 from shots import make_shot
-from sinew.core.bake import contact, method, obstacles, run
+from sinew.core.bake import contact, method, obstacles, run, told_contact
 from sinew.core.bake.collisions import CollisionSettings
 from sinew.core.bake.contact import Body, Collided
 from sinew.core.bake.method import Layout
@@ -223,3 +223,13 @@ def test_pieces_of_any_length_are_kept_hashed_copied_and_shared(tmp_path: Path, 
     with Store.open(tmp_path, outcome.id) as store:
         mark = store.marks[0]
         assert mark is not None and store.read_piece("notes", 0) == b"" and store.digest(0) != mark.data
+
+
+def test_pairs_of_ignored_groups_are_no_matter_of_a_check() -> None:
+    settings = CollisionSettings(collide=True, ignored_pairs="Arm:Body, Ear:Ear")
+    weights = {"Arm": [1, 1, 0, 0, 0, 0], "Body": [0, 0, 1, 1, 1, 0], "Ear": [0, 0, 0, 1, 1, 1]}
+    read = {name: np.array(one, float) for name, one in weights.items()}
+    bits, pairs = contact.ignored_groups(settings, read, 6)
+    edges = np.array([(0, 1), (2, 3), (0, 2), (3, 4), (5, 0)], np.int32)
+    triangles = np.array([(2, 3, 4), (0, 1, 1), (2, 3, 4), (3, 4, 5), (3, 4, 5)], np.int32)
+    assert told_contact.ignores(bits, pairs, edges, triangles).tolist() == [True, True, False, True, False]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -30,11 +31,11 @@ from .worlds import worlds_in_steps
 _MOST_VERTICES = 4
 
 
-def _crossed(store: Store, shot: Shot, collided: Collided) -> str | None:
+def _crossed(store: Store, shot: Shot, collided: Collided, others: Sequence[Store]) -> str | None:
     """That what plays runs through something that the animation does not run through: the first frame, and how many."""
     frames: dict[float, list[int]] = {}
     for index in range((shot.frame_start - shot.first_frame) * shot.settings.samples, shot.samples):
-        found = new_crossings(store, shot, collided, index)
+        found = new_crossings(store, shot, collided, index, others)
         if found:
             own = [point for edge in found if edge[0] == 0 for point in edge[1:3]]
             frames[frame_of(shot, index)] = list(dict.fromkeys(own))[:_MOST_VERTICES]
@@ -55,6 +56,21 @@ def _crossed(store: Store, shot: Shot, collided: Collided) -> str | None:
         f'"{shot.owner_object}" runs through something in {count} in which the animation does not, first at frame '
         f"{first:g}{near}: {why}."
     )
+
+
+def _opened(
+    names: Sequence[str], own: str, together: str, target: Target, opened: contextlib.ExitStack
+) -> list[Store]:
+    """The bakes of those that an object was simulated with, where they are still those."""
+    stores = []
+    for name in names:
+        ob = find_object(name)
+        entry = setup.find_of(ob, setup.current_scene()) if name != own else None
+        if entry is not None and entry.bake:
+            store = opened.enter_context(Store.open(bake_root(ob, entry, target), entry.bake))
+            if store.manifest.together == together and store.done == store.manifest.samples:
+                stores.append(store)
+    return stores
 
 
 def _with_settings(names: Sequence[str]) -> list[tuple[Any, Any]]:
@@ -123,7 +139,10 @@ def _check_store(ob: Any, entry: setup.Setup, target: Target, store: Store) -> s
             return f'The attached meshes of "{ob.name}" have changed: bake again.'
         changed = check_inputs(store, shot, all_samples(sampler, read.outer))
         collided = getattr(shot.painted, "collided", None)
-        crossed = _crossed(store, shot, collided) if changed is None and collided is not None else None
+        crossed = None
+        if changed is None and collided is not None:
+            with contextlib.ExitStack() as opened:
+                crossed = _crossed(store, shot, collided, _opened(company, ob.name, manifest.together, target, opened))
     if crossed is not None:
         return crossed
     if changed is None:

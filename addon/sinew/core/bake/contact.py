@@ -94,7 +94,7 @@ class Body:
         scale: float = 1.0,
     ) -> None:
         self._obstacles, self._ground, self._scale = read.obstacles, None, scale
-        groups, self._ignored = _groups(settings, read.ignored or {}, len(rest))
+        groups, self._ignored = ignored_groups(settings, read.ignored or {}, len(rest))
         whole = triangles if parts is None else triangles[parts[triangles].all(axis=1)]
         self._member = {
             "triangles": np.ascontiguousarray(whole, np.int32),
@@ -170,7 +170,7 @@ def _painted(value: float, weights: Floats | None, count: int) -> Floats:
     return np.full(count, value) if weights is None else np.ascontiguousarray(value * weights, np.float64)
 
 
-def _groups(settings: Any, weights: Mapping[str, Floats], count: int) -> tuple[Ints | None, Ints]:
+def ignored_groups(settings: Any, weights: Mapping[str, Floats], count: int) -> tuple[Ints | None, Ints]:
     """A bit for each group that a vertex is in (t,), and the pairs (k, 2) of groups that do not collide."""
     pairs = pairs_of(settings.ignored_pairs)
     if not pairs:

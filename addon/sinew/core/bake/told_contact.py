@@ -3,7 +3,7 @@ something that the animation does not run through."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,13 +12,14 @@ import numpy.typing as npt
 from ..geometry.crossings import find_crossings
 from ..geometry.place import placed
 from . import obstacles
-from .contact import POINTS, Collided, unpacked
+from .contact import POINTS, Collided, ignored_groups, is_active, obstacles_at, unpacked
 from .report import frame_of, numbers_of
 from .results import world
 from .shot import Shot
 from .store import Store
 
 Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int32]
 Crossing = tuple[int, ...]  # mesh and two points of an edge, mesh and a triangle
 
 _MOST_POINTS, _MOST_VERTICES = 60, 5  # that are looked at, and told
@@ -67,7 +68,7 @@ def _vertices(store: Store, index: int) -> list[int]:
     points = unpacked(store.read_piece(POINTS, index))
     if points is None or not len(points.exempt):
         return []
-    surface = placed(store.read("matrix", index), store.read_result(index).astype(np.float64))
+    surface = _shown(store, index)
     looked = points.exempt[:: max(1, len(points.exempt) // _MOST_POINTS)].astype(np.float64)
     nearest = [int(np.square(surface - point).sum(axis=1).argmin()) for point in looked]
     return list(dict.fromkeys(nearest))[:_MOST_VERTICES]
@@ -109,25 +110,50 @@ def _where(vertices: list[int], place: str) -> str:
     return f" ({'; '.join(filter(None, (place, near)))})" if place or near else ""
 
 
-def new_crossings(store: Store, shot: Shot, collided: Collided, index: int) -> list[Crossing]:
+def new_crossings(
+    store: Store, shot: Shot, collided: Collided, index: int, others: Sequence[Store] = ()
+) -> list[Crossing]:
     """Edges of what plays at a sample that run through triangles, of the body or of what it meets, and do not in the
-    animation. Pairs that collide by no setting are not looked at."""
+    animation. Pairs that collide by no setting are not looked at. `others`: bakes of bodies that it was simulated
+    with."""
     settings = shot.settings
-    names = (obstacles.MATRICES, obstacles.DEFORMED)
-    matrices, deformed = (store.read(name, index) if name in store.own_inputs else None for name in names)
+    if not is_active(store, index):
+        return []
+    matrices, deformed = obstacles_at(store, index)
     met = []
     if collided.obstacles.count and settings.object_collision and matrices is not None:
         met.append((collided.obstacles.placed(matrices, deformed), collided.obstacles.triangles))
     if collided.ground is not None:
         size = float(np.linalg.norm(np.ptp(shot.rest, axis=0)))
         met.append(obstacles.ground(collided.ground, shot.rest.mean(axis=0), size))
-    surface = placed(store.read("matrix", index), store.read_result(index).astype(np.float64))
+    bits, pairs = ignored_groups(settings, collided.ignored or {}, len(shot.rest))
+    beside = [other for other in others if is_active(other, index)]
 
-    def crossings(points: Floats) -> set[Crossing]:
-        edges, triangles = find_crossings([(points, shot.triangles), *met], settings.self_collision)
+    def crossings(place: Callable[[Store, int], Floats]) -> set[Crossing]:
+        bodies = [(place(other, index), other.constant("triangles")) for other in beside]
+        body = (place(store, index), shot.triangles)
+        edges, triangles = find_crossings([body, *met, *bodies], settings.self_collision)
         rows = np.hstack([edges, triangles])
-        own = (rows[:, 0] == 0) | (rows[:, 3] == 0)  # not what obstacles do among themselves
-        return set(map(tuple, rows[own].tolist()))
+        rows = rows[(rows[:, 0] == 0) | (rows[:, 3] == 0)]  # not what others do among themselves
+        if bits is not None:
+            alone = (rows[:, 0] == 0) & (rows[:, 3] == 0)
+            rows = rows[~alone | ~ignores(bits, pairs, rows[:, 1:3], shot.triangles[np.where(alone, rows[:, 4], 0)])]
+        return set(map(tuple, rows.tolist()))
 
-    found = crossings(surface)
-    return sorted(found - crossings(world(store, index))) if found else []
+    found = crossings(_shown)
+    return sorted(found - crossings(world)) if found else []
+
+
+def _shown(store: Store, index: int) -> Floats:
+    """What plays at a sample, in the world."""
+    return placed(store.read("matrix", index), store.read_result(index).astype(np.float64))
+
+
+def ignores(bits: Ints, pairs: Ints, points: Ints, others: Ints) -> npt.NDArray[np.bool_]:
+    """Which points (k, i) and other points (k, j) lie in groups that ignore each other: all of a side in one group."""
+    mine, theirs = (np.bitwise_and.reduce(bits.view(np.uint32)[one], axis=1) for one in (points, others))
+    found = np.zeros(len(points), bool)
+    for one, other in pairs:
+        for a, b in ((mine, theirs), (theirs, mine)):
+            found |= ((a >> np.uint32(one)) & (b >> np.uint32(other)) & np.uint32(1)).astype(bool)
+    return found
