@@ -86,6 +86,45 @@ static void a_clamped_strip_swings_at_its_frequency(void)
     sheet_clear(&sheet);
 }
 
+/* An equilateral plate whose border is held and turns freely: 16 pi² / 9 side² (m² + m n + n²) √(D / density thickness). */
+static void a_held_plate_rings_at_its_frequencies(void)
+{
+    enum { CUTS = 20, VERTICES = (CUTS + 1) * (CUTS + 2) / 2 };
+    static const double WAVES[3] = {3.0, 7.0, 7.0};
+    SnContext context;
+    sn_context_init(&context);
+    SheetMaterial steel = {.young = 2e9, .poisson = 0.3, .density = 1000.0, .thickness = 2e-3};
+    const double edge = 0.01, side = CUTS * edge;
+    double *positions = SN_NEW(&context, 3 * VERTICES, double);
+    int32_t *triangles = SN_NEW(&context, 3 * CUTS * CUTS, int32_t);
+    unsigned char *fixed = SN_NEW(&context, VERTICES, unsigned char);
+    size_t vertex = 0, next = 0;
+    for (int i = 0; i <= CUTS; i++) { /* row i has i + 1 points */
+        for (int j = 0; j <= i; j++, vertex++) {
+            positions[3 * vertex] = (j - 0.5 * i) * edge;
+            positions[3 * vertex + 1] = -i * edge * sqrt(0.75);
+            fixed[vertex] = j == 0 || j == i || i == CUTS;
+            int32_t own = (int32_t)vertex, below = own + i + 1, pair[6] = {own, below, below + 1, own, below + 1, own + 1};
+            size_t count = i == CUTS ? 0 : j == i ? 1 : 2;
+            memcpy(triangles + 3 * next, pair, 3 * count * sizeof *pair);
+            next += count;
+        }
+    }
+    Sheet sheet = sheet_from(&context, VERTICES, positions, next, triangles, steel);
+    SnWorldDef def = sheet_def(&sheet, fixed);
+    SnWorld world;
+    double squared[3], plate = steel.young * pow(steel.thickness, 3.0) / 12.0 / (1.0 - steel.poisson * steel.poisson);
+    CHECK(next == CUTS * CUTS && sn_world_init(&context, &def, &world) == SN_OK);
+    CHECK(sn_modes_find(&context, &world, sheet.positions, 3, squared, NULL) == SN_OK);
+    for (int mode = 0; mode < 3; mode++) {
+        double expected = 16.0 * SCENE_PI * SCENE_PI / (9.0 * side * side) * WAVES[mode] * sqrt(plate / (steel.density * steel.thickness));
+        CHECK_NEAR(sqrt(squared[mode]), expected, 0.02 * expected);
+    }
+    sn_world_clear(&world);
+    sn_release(fixed);
+    sheet_clear(&sheet);
+}
+
 /* A box of tets in a skin that is stiffer than it. */
 typedef struct Skinned {
     Scene scene; /* its own world is of tets alone */
@@ -362,6 +401,7 @@ int main(void)
 {
     a_hanging_sheet_stretches_by_its_own_weight();
     a_clamped_strip_swings_at_its_frequency();
+    a_held_plate_rings_at_its_frequencies();
     a_thrown_body_in_a_skin_keeps_its_momentum(SN_SCHEME_TR_BDF2);
     a_thrown_body_in_a_skin_keeps_its_momentum(SN_SCHEME_IMPLICIT_EULER);
     a_falling_sheet_gains_no_energy(SN_SCHEME_TR_BDF2);
