@@ -35,7 +35,7 @@ class Head:
 
 
 def build_head(spacing: float = SPACING) -> Head:
-    shells = [skin(spacing), eye(1), eye(-1), teeth(-0.047, -0.0555), teeth(-0.0665, -0.075), tongue()]
+    shells = [skin(spacing), eye(1), eye(-1), teeth(-0.0495, -0.0560), teeth(-0.0645, -0.0705), tongue()]
     names = ["skin", "eye", "eye", "upper teeth", "lower teeth", "tongue"]
     vertices = np.concatenate([points for points, _ in shells])
     firsts = np.cumsum([0, *(len(points) for points, _ in shells)])

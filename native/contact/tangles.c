@@ -42,9 +42,11 @@ static const SnLingering *find_lingering(const SnTangles *tangles, const SnPair 
 static int find_exempt(const SnTangles *tangles, const SnPair *pair, int edges)
 {
     int first = edges ? 2 : 1;
-    if (sn_regions_join(&tangles->now, first, pair->points, 4 - first, pair->points + first) ||
-        sn_regions_join(&tangles->input, first, pair->points, 4 - first, pair->points + first)) {
-        return SN_EXEMPT;
+    const SnRegions *regions[] = {&tangles->now, &tangles->input, tangles->ahead, tangles->ahead + 1};
+    for (size_t k = 0; k < sizeof regions / sizeof *regions; k++) {
+        if (regions[k]->count > 0 && sn_regions_join(regions[k], first, pair->points, 4 - first, pair->points + first)) {
+            return SN_EXEMPT;
+        }
     }
     const SnLingering *lingering = find_lingering(tangles, pair, edges);
     return lingering == NULL ? 0 : lingering->kind >> 1 ? SN_CAUGHT : SN_LINGERING;
@@ -65,9 +67,14 @@ static void mark_pairs(void *data, size_t chunk, size_t begin, size_t end)
     }
 }
 
+static int is_ahead(const SnTangles *tangles)
+{
+    return tangles->ahead[0].count > 0 || tangles->ahead[1].count > 0;
+}
+
 int sn_tangles_any(const SnTangles *tangles)
 {
-    return tangles->now.count > 0 || tangles->input.count > 0 || tangles->lingering_count > 0;
+    return tangles->now.count > 0 || tangles->input.count > 0 || is_ahead(tangles) || tangles->lingering_count > 0;
 }
 
 static void mark(const SnTangles *tangles, SnCandidates *candidates)
@@ -134,17 +141,29 @@ cleanup:
     return status;
 }
 
-/* The regions of the input, which are the same whatever was before. */
-static SnStatus find_input(SnContext *context, SnTangles *tangles, const double *input)
+/* The regions of the input (null: none), which are the same whatever was before. */
+static SnStatus find_input(SnContext *context, SnTangles *tangles, const double *input, SnRegions *regions)
 {
     SnStatus status = SN_OK;
     tangles->contours.crossings.count = 0;
     if (input != NULL) {
         SN_TRY(sn_contours_cross(context, &tangles->contours, input, 0));
     }
-    if (tangles->contours.crossings.count > 0 || tangles->input.count > 0) {
-        SN_TRY(sn_regions_find(context, &tangles->contours, input, &tangles->input));
+    if (tangles->contours.crossings.count > 0 || regions->count > 0) {
+        SN_TRY(sn_regions_find(context, &tangles->contours, input, regions));
     }
+cleanup:
+    return status;
+}
+
+SnStatus sn_tangles_look_ahead(SnContext *context, SnTangles *tangles, SnCandidates *candidates, const double *input)
+{
+    SnStatus status = SN_OK;
+    SnRegions before = tangles->ahead[0]; /* what a stage has led into, the next may lead out of */
+    tangles->ahead[0] = tangles->ahead[1];
+    tangles->ahead[1] = before;
+    SN_TRY(find_input(context, tangles, input, tangles->ahead));
+    sn_tangles_mark(tangles, candidates);
 cleanup:
     return status;
 }
@@ -152,10 +171,13 @@ cleanup:
 SnStatus sn_tangles_find(SnContext *context, SnTangles *tangles, SnCandidates *candidates, const double *q, const double *input)
 {
     SnStatus status = SN_OK;
-    SN_TRY(find_input(context, tangles, NULL));
+    for (int k = 0; k < 2; k++) {
+        SN_TRY(find_input(context, tangles, NULL, tangles->ahead + k));
+    }
+    SN_TRY(find_input(context, tangles, NULL, &tangles->input));
     SN_TRY(sn_contours_cross(context, &tangles->contours, q, 0));
     if (tangles->contours.crossings.count == 0 && !sn_tangles_any(tangles)) {
-        SN_TRY(find_input(context, tangles, input));
+        SN_TRY(find_input(context, tangles, input, &tangles->input));
         if (tangles->input.count > 0) {
             SN_TRY(sn_candidates_find(context, candidates, q, q, NULL));
             mark(tangles, candidates);
@@ -167,7 +189,7 @@ SnStatus sn_tangles_find(SnContext *context, SnTangles *tangles, SnCandidates *c
     SN_TRY(sn_regions_find(context, &tangles->contours, q, &tangles->now));
     SN_TRY(keep_lingering(context, tangles, candidates, q));
     SN_TRY(sn_tangles_find_cures(context, tangles, q)); /* while crossings and trees are those of q */
-    SN_TRY(find_input(context, tangles, input));
+    SN_TRY(find_input(context, tangles, input, &tangles->input));
     mark(tangles, candidates);
 cleanup:
     return status;
@@ -246,6 +268,9 @@ SnStatus sn_tangles_init(SnContext *context, const SnSurface *surface, SnTangles
     SN_TRY(sn_contours_init(context, surface, &tangles->contours));
     SN_TRY_NEW(context, tangles->now.starts, surface->point_count + 1, int32_t);
     SN_TRY_NEW(context, tangles->input.starts, surface->point_count + 1, int32_t);
+    for (int k = 0; k < 2; k++) {
+        SN_TRY_NEW(context, tangles->ahead[k].starts, surface->point_count + 1, int32_t);
+    }
     SN_TRY_NEW(context, tangles->rest.starts, surface->point_count + 1, int32_t);
     for (size_t e = 0; e < surface->edge_count; e++) {
         const int32_t *edge = surface->edges + 2 * e;
@@ -266,6 +291,8 @@ void sn_tangles_clear(SnTangles *tangles)
 {
     sn_regions_clear(&tangles->now);
     sn_regions_clear(&tangles->input);
+    sn_regions_clear(tangles->ahead);
+    sn_regions_clear(tangles->ahead + 1);
     sn_regions_clear(&tangles->rest);
     sn_contours_clear(&tangles->contours);
     sn_release(tangles->lingering);

@@ -35,6 +35,7 @@ typedef struct SnTangles {
     const SnSurface *surface;
     SnRegions now;      /* as found last */
     SnRegions input;    /* Keep Input: those of the input, exempt as long as that has them */
+    SnRegions ahead[2]; /* the same where the last stages of this step lead */
     SnRegions rest;     /* of each body with itself at rest: what was made so is not led out of itself */
     size_t lingering_count, lingering_capacity;
     SnLingering *lingering; /* by points; owned */
@@ -57,6 +58,10 @@ int sn_tangles_any(const SnTangles *tangles);
 /* Finds what is tangled at q (points x 3), and in the input (points x 3; null: that does not matter), and sets `exempt` of all
    candidates, which it brings to q where anything is. */
 SnStatus sn_tangles_find(SnContext *context, SnTangles *tangles, SnCandidates *candidates, const double *q, const double *input);
+
+/* Keep Input: what comes to be tangled in the input by the end of a stage, where that is `input`, is exempt too, until tangles are found
+   anew. */
+SnStatus sn_tangles_look_ahead(SnContext *context, SnTangles *tangles, SnCandidates *candidates, const double *input);
 
 /* Sets `exempt` of candidates that were searched for anew. */
 void sn_tangles_mark(const SnTangles *tangles, SnCandidates *candidates);

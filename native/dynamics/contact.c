@@ -192,6 +192,19 @@ void sn_contact_retake(SnContact *contact)
     contact->work = 0.0;
 }
 
+/* Keep Input: no touch asks for more than the input of the stage's end has in its plane, which is the plane of the safe place. */
+static void keep_planes(SnTouches *touches, const double *input)
+{
+    for (size_t k = 0; k < touches->count && input != NULL; k++) {
+        SnTouch *touch = touches->touches + k;
+        double there = 0.0;
+        for (size_t i = 0; i < 4; i++) {
+            there += touch->c[i] * sn_dot3(touch->n, input + 3 * (size_t)touch->points[i]);
+        }
+        touch->gap = sn_least(touch->gap, there);
+    }
+}
+
 /* Planes of the touches at hand; `positions` have the points at `target`. */
 static SnStatus build_planes(SnContext *context, SnContact *contact, const SnContactStage *stage, const double *positions)
 {
@@ -378,6 +391,9 @@ SnStatus sn_contact_solve(SnContext *context, SnContact *contact, const SnContac
     copy_points(contact, contact->safe, contact->way_begin);
     sn_pinches_forget(&contact->pinches);
     const double *input = keep_input(contact, stage->pose);
+    if (input != NULL) {
+        SN_TRY(sn_tangles_look_ahead(context, &contact->tangles, &contact->candidates, input));
+    }
     contact->now.touches.count = 0;
     if (!contact->is_clear || sn_tangles_any(&contact->tangles)) { /* else what the guess would hit can wait until the minimum does */
         place(contact, positions, contact->target);
@@ -390,6 +406,7 @@ SnStatus sn_contact_solve(SnContext *context, SnContact *contact, const SnContac
         int touched = contact->now.touches.count > 0;
         int closely = !touched || done == 1.0 || round >= ROUGH_ROUNDS || contact->parts > 0 || may_soften(contact);
         if (touched && is_new) {
+            keep_planes(&contact->now.touches, input);
             SN_TRY(build_planes(context, contact, stage, positions));
         }
         SN_TRY(stage->minimise(context, stage->self, touched ? &contact->planes : NULL, round == 0,

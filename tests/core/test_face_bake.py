@@ -11,15 +11,17 @@ from typing import Any
 import numpy as np
 import pytest
 from sinew.core.bake import run
+from sinew.core.bake.contact import Collided
 from sinew.core.bake.shot import Sample, Shot
 from sinew.core.bake.store import Store
 from sinew.core.base.errors import BadInput, Cancelled
+from sinew.core.geometry.crossings import find_crossings
 from sinew.core.methods.face import METHOD
 from sinew.core.methods.face import cage as cage_module
 from sinew.core.methods.face.cage import make_face_cage
 from sinew.core.methods.face.engine import make_enricher
 from sinew.core.methods.face.materials import KeyMaterial, parse
-from sinew.core.methods.face.painted import make_paint
+from sinew.core.methods.face.painted import make_paint, solid_carried
 from sinew.core.methods.face.settings import Settings
 from sinew.core.paint.face import JAW, find_face, moves_of_poses, told_by
 from sinew.core.paint.parts import AS_INPUT
@@ -94,6 +96,43 @@ def test_a_still_head_gives_back_its_input_whatever_it_says(tmp_path: Path) -> N
     assert cages.max() < 1e-6 * size
     assert surface.max() < 1e-6 * size
     assert outcome.report["inverted_tets"]["fitted"] == 0
+
+
+COLLIDED = dataclasses.replace(PAINT, collided=Collided())
+TEETH = solid_carried(HEAD.triangles, FACE)
+
+
+def test_a_still_head_that_collides_gives_back_its_input_where_lips_go_through_teeth(tmp_path: Path) -> None:
+    surfaces = frames(talk())
+    skin = HEAD.triangles[(HEAD.part[HEAD.triangles] == "skin").all(axis=1)]
+    meshes = ([(pose.astype(float), skin), (pose.astype(float), TEETH)] for pose in surfaces)
+    assert max(len(find_crossings(pair, False)[0]) for pair in meshes) > 10
+    outcome, cages, surface = baked(tmp_path, surfaces, paint=COLLIDED, collide=True)
+    size = np.ptp(REST, axis=0).max()
+    assert cages.max() < 1e-6 * size and surface.max() < 1e-6 * size
+    assert outcome.report["contact"]["exempt"]["samples"] > 0
+
+
+def test_teeth_hold_lips_that_are_thrown_against_them(tmp_path: Path) -> None:
+    way = 0.06 * np.sin(2 * np.pi * np.arange(8) / 8.0)
+    surfaces = [(REST + [0.0, by, 0.0]).astype(np.float32) for by in way]
+    skin = HEAD.triangles[(HEAD.part[HEAD.triangles] == "skin").all(axis=1)]
+    through = []
+    for changes in ({}, {"paint": COLLIDED, "collide": True}):
+        shot = dataclasses.replace(make_shot(jiggle=4.0, **changes), samples=8, frame_end=8)
+        outcome = run.bake(shot, samples(surfaces), tmp_path)
+        with Store.open(tmp_path, outcome.id) as store:
+            shown = [store.read_result(i, "result").astype(float) for i in range(8)]
+        through.append(max(len(find_crossings([(one, skin), (one, TEETH)], False)[0]) for one in shown))
+    assert through[0] > 50 and through[1] == 0
+
+
+def test_lashes_and_tear_lines_are_films_that_nothing_touches() -> None:
+    closed = HEAD.triangles[np.isin(HEAD.part[HEAD.triangles[:, 0]], ("eye", "upper teeth", "lower teeth", "tongue"))]
+    assert sorted(map(tuple, TEETH.tolist())) == sorted(map(tuple, closed.tolist()))
+    eye = np.flatnonzero(HEAD.part[HEAD.triangles[:, 0]] == "eye")
+    film = np.delete(HEAD.triangles, eye[::2], axis=0)
+    assert not (HEAD.part[solid_carried(film, FACE)] == "eye").any()
 
 
 @pytest.mark.parametrize("scheme", ["tr_bdf2", "implicit_euler"])

@@ -92,6 +92,7 @@ class Body:
         first: Any,
         parts: Any = None,
         scale: float = 1.0,
+        carried: Any = None,
     ) -> None:
         self._obstacles, self._ground, self._scale = read.obstacles, None, scale
         groups, self._ignored = ignored_groups(settings, read.ignored or {}, len(rest))
@@ -116,6 +117,11 @@ class Body:
             self._dicts.append({"triangles": sides, "rest": self._ground})
             self._meets.append(True)
         self._settings = _native(settings, size)
+        self._carried: Any = None  # the vertices, and the obstacle
+        if carried is not None and len(carried) and settings.self_collision:
+            own = np.unique(carried)
+            told = {name: self._member[name][own] for name in ("rest", "thickness", "friction")}
+            self._carried = own, {**told, "triangles": np.searchsorted(own, carried).astype(np.int32)}
 
     def _obstacle(self, number: int, settings: CollisionSettings, placed: Floats) -> dict[str, Any]:
         found, begin, end = self._obstacles, self._starts[number], self._starts[number + 1]
@@ -130,13 +136,19 @@ class Body:
             "friction": np.full(count, friction),
         }
 
-    def touch(self, surfaces: Sequence[Any], ends: Any, state: bytes, active: bool, ride: Any = 0.0) -> Touch:
+    def touch(
+        self, surfaces: Sequence[Any], ends: Any, state: bytes, active: bool, ride: Any = 0.0, inputs: Any = None
+    ) -> Touch:
         """On the way between the two middle surfaces. `ends`: what samples say of the obstacles at the begin and at
-        the end. `ride`: how far the place goes from which all is seen."""
+        the end. `ride`: how far the place goes from which all is seen. `inputs`: the two surfaces with what is carried
+        along; None: they are those in the middle."""
         placed = [self._placed(*end) for end in ends]
         ways = [(a, np.ascontiguousarray(b - ride)) for a, b in zip(*placed, strict=True)]
-        told = (self._member, self._dicts, self._meets, self._settings, self._ignored)
-        return Touch(*told, tuple(surfaces), ways, state, active)
+        own, carried = self._carried or (None, None)
+        begin, end = inputs or surfaces[1:3]
+        way = None if own is None else (np.ascontiguousarray(begin[own]), np.ascontiguousarray(end[own] - ride))
+        told = (self._member, self._dicts, self._meets, self._settings, self._ignored, carried)
+        return Touch(*told, tuple(surfaces), ways, way, state, active)
 
     def _placed(self, matrices: Any, deformed: Any) -> list[Floats]:
         """Each obstacle (points, 3) in a sample."""
@@ -146,10 +158,13 @@ class Body:
             placed = [np.ascontiguousarray(self._scale * part) for part in np.split(found, self._starts[1:-1])]
         return placed if self._ground is None else [*placed, self._ground]
 
-    def meshes(self, surface: Floats, sample: Any) -> list[tuple[Floats, Ints]]:
-        """The body and what it meets in a sample, as points and triangles."""
+    def meshes(self, surface: Floats, sample: Any, sampled: Floats) -> list[tuple[Floats, Ints]]:
+        """The body and what it meets in a sample, as points and triangles; its input there is `sampled`."""
         met = zip(self._placed(*sample), self._dicts, self._meets, strict=True)
         others = [(points, told["triangles"]) for points, told, meets in met if meets]
+        if self._carried is not None:
+            own, carried = self._carried
+            others.append((np.ascontiguousarray(sampled[own], np.float64), carried["triangles"]))
         return [(np.ascontiguousarray(surface, np.float64), self._member["triangles"]), *others]
 
     @property

@@ -26,9 +26,11 @@ class Touch:
     meets: Sequence[bool]  # which of them it does not pass through
     settings: Mapping[str, Any]
     ignored: Array  # (k, 2) groups of the member, by the numbers of their bits, that do not collide
+    carried: Mapping[str, Any] | None = None  # an obstacle that it brings along and nobody else meets
     # Of this interval.
     surfaces: tuple[Any, Any, Any, Any] = (None, None, None, None)
     ways: Sequence[tuple[Any, Any]] = ()  # of the obstacles
+    carried_way: tuple[Any, Any] | None = None
     state: bytes = b""  # b"": at a start and after a cut
     active: bool = True
 
@@ -113,7 +115,8 @@ def _lead(contact: Any, touches: Sequence[Touch | None], who: bytes) -> None:
     known = first.state[len(who) :] if first.state.startswith(who) else None
     surfaces = [touch and touch.surfaces for touch in touches]
     active = [touch is not None and touch.active for touch in touches]
-    contact.lead(surfaces, list(first.ways), known, active)
+    carried = [touch.carried_way for touch in touches if touch is not None and touch.carried_way is not None]
+    contact.lead(surfaces, [*first.ways, *carried], known, active)
 
 
 def _touched(contact: Any, touches: Sequence[Touch | None], numbers: Sequence[Any], who: bytes) -> list[Any]:
@@ -151,6 +154,9 @@ def make_contact(touches: Sequence[Touch | None]) -> Any:
     for number, obstacle in enumerate(told[0].obstacles):
         who = [member for member, touch in enumerate(touches) if touch is not None and touch.meets[number]]
         met.append({**obstacle, "members": np.array(who, np.int32)})
+    for member, touch in enumerate(touches):
+        if touch is not None and touch.carried is not None:
+            met.append({**touch.carried, "members": np.array([member], np.int32)})
     pairs = np.concatenate(ignored).astype(np.int32).reshape(-1, 2)
     return module.Contact(members, met, settings, pairs if len(pairs) else None)
 

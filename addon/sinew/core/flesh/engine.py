@@ -260,7 +260,13 @@ class FleshEngine(FleshShow):
         first = contact.obstacles_at(store, 0)
         whole = None if parts is None or parts.is_plain else parts.tracked & (parts.rigid < 0)
         shot = self._shot
-        self._enricher.body = contact.Body(settings, shot.rest, shot.triangles, self.size, read, first, whole)
+        self._enricher.body = contact.Body(
+            settings, shot.rest, shot.triangles, self.size, read, first, whole, carried=self._carried_along()
+        )
+
+    def _carried_along(self) -> Any:
+        """Triangles (k, 3) that go as the input does and that flesh does not pass through; None: there are none."""
+        return None
 
     def _met(self, store: Store, around: Around) -> Met | None:
         """What the body meets on a way."""

@@ -274,7 +274,8 @@ class Enricher:
             None if pose is None or surface is None else np.ascontiguousarray(self._seen(surface) - ride)
             for pose, surface, ride in seen
         ]
-        return self.body.touch(surfaces, met.ends, state.contact, met.active, rides[2])
+        inputs = np.asarray(met.surfaces[1], np.float64), np.asarray(met.surfaces[2], np.float64)
+        return self.body.touch(surfaces, met.ends, state.contact, met.active, rides[2], inputs)
 
     def finish(self, plan: Plan, numbers: Any) -> tuple[State, Step]:
         """What came of a plan, given the numbers of its move."""
@@ -321,7 +322,8 @@ class Enricher:
             return False
 
         def found(surface: Floats) -> set[tuple[int, ...]]:
-            edges, triangles = find_crossings(body.meshes(surface, obstacles), body.self_collision, self._monitor)
+            meshes = body.meshes(surface, obstacles, sampled)
+            edges, triangles = find_crossings(meshes, body.self_collision, self._monitor)
             return set(map(tuple, np.hstack([edges, triangles]).tolist()))
 
         return not found(self.shown.drawn(fitted, positions, sampled)) <= found(self._seen(sampled))

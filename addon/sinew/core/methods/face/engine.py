@@ -13,7 +13,7 @@ from ...bake.shot import Shot
 from ...bake.store import Store
 from ...flesh.engine import FleshEngine, load_classes, stored_cage
 from ...flesh.outer import Outer
-from .painted import FacePaint, face_of, paint_of_face
+from .painted import FacePaint, face_of, paint_of_face, solid_carried
 from .report import told
 
 
@@ -78,6 +78,10 @@ class FaceEngine(FleshEngine):
             return outer
         posed = tuple(None if index is None else self._pose_of(store, index) for index in around)
         return dataclasses.replace(outer, light=lambda window: self._expression.light(window, posed))
+
+    def _carried_along(self) -> Any:
+        """Teeth, gums, eyes: what skull and jaw carry and is no mere film, as lashes and tear lines are."""
+        return solid_carried(self._shot.triangles, face_of(paint_of_face(self._shot)))
 
     def _pose_of(self, store: Store, index: int) -> Any:
         """Where skull and jaw are in a sample."""

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from ...bake.shot import Shot
 from ...base.errors import BadInput
 from ...flesh.painted import FleshPaint
+from ...geometry.connected import connected_pieces
 from ...paint.face import SOFT, Face
 from ...paint.parts import AS_INPUT, Parts
 
@@ -20,6 +21,7 @@ Array = npt.NDArray[Any]
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]
 
+_FILM = 0.1  # of a shell's edges: more of them on its border, and it encloses nothing
 RING = 0.105  # of the face, three cells: as far around what is soft skin is carried by the cage
 
 
@@ -82,6 +84,20 @@ def mobile_triangles(triangles: Ints, face: Face) -> Ints:
     """Those with flesh under them."""
     mobile: Ints = triangles[face.is_free[triangles].any(axis=1) & (face.carrier[triangles] == SOFT).all(axis=1)]
     return mobile
+
+
+def solid_carried(triangles: Ints, face: Face) -> Ints:
+    """The triangles of loose shells that skull and jaw carry, but for those that are films: a good part of whose edges
+    have one side only."""
+    own = triangles[(face.carrier[triangles] != SOFT).all(axis=1)]
+    edges = np.sort(np.concatenate([own[:, :2], own[:, 1:], own[:, [2, 0]]]), axis=1)
+    pieces = connected_pieces(len(face.carrier), edges)
+    different, sides = np.unique(edges, axis=0, return_counts=True)
+    of = pieces[different[:, 0]]
+    count = int(pieces.max(initial=0)) + 1
+    single = np.bincount(of, sides == 1, count) / np.maximum(np.bincount(of, minlength=count), 1)
+    solid: Ints = own[single[pieces[own[:, 0]]] < _FILM]
+    return solid
 
 
 def distance_to(rest: Floats, triangles: Ints, points: Floats) -> tuple[Floats, Ints]:
