@@ -16,36 +16,6 @@ cleanup:
     return status;
 }
 
-SnWorldDef sn_world_def_default(void)
-{
-    return (SnWorldDef){.energy = &sn_density_neo_hookean, .poisson = 0.4};
-}
-
-/* The tets that have a free vertex. */
-static SnStatus init_tets(SnContext *context, const SnWorldDef *def, SnWorld *world)
-{
-    SnStatus status = SN_OK;
-    const SnTetMesh *mesh = def->mesh;
-    SN_TRY_NEW(context, world->tets, 4 * mesh->tet_count, int32_t);
-    SN_TRY_NEW(context, world->source_tets, mesh->tet_count, int32_t);
-    for (size_t e = 0; e < mesh->tet_count; e++) {
-        const int32_t *tet = mesh->tets + 4 * e;
-        if (world->fixed[tet[0]] && world->fixed[tet[1]] && world->fixed[tet[2]] && world->fixed[tet[3]]) {
-            continue;
-        }
-        memcpy(world->tets + 4 * world->tet_count, tet, 4 * sizeof *tet);
-        world->source_tets[world->tet_count++] = (int32_t)e;
-    }
-    SnTetMesh moving = {mesh->vertex_count, world->tet_count, mesh->positions, world->tets};
-    SN_TRY(sn_tet_elements_init(context, &moving, def->energy, world->elements));
-    for (size_t e = 0; e < world->tet_count; e++) {
-        sn_tet_elements_set_material(world->elements, e, def->young[world->source_tets[e]], def->poisson);
-    }
-    world->terms[world->term_count++] = sn_tet_elements_term(world->elements);
-cleanup:
-    return status;
-}
-
 static SnStatus init_bodies(SnContext *context, const SnWorldDef *def, SnWorld *world)
 {
     SnStatus status = SN_OK;
@@ -64,12 +34,11 @@ SnStatus sn_world_init(SnContext *context, const SnWorldDef *def, SnWorld *world
     SnStencils stencils[SN_TERMS_MOST];
     memset(world, 0, sizeof *world);
     world->vertex_count = vertices;
-    if (def->term_count + (def->mesh != NULL) > SN_TERMS_MOST) {
+    if (def->term_count > SN_TERMS_MOST) {
         status = sn_context_fail(context, SN_BAD_INPUT, "More than %d kinds of energy act at once: simulate fewer setups together.",
                                  SN_TERMS_MOST);
         goto cleanup;
     }
-    SN_TRY_NEW(context, world->elements, 1, SnTetElements);
     SN_TRY_NEW(context, world->fixed, vertices, unsigned char);
     SN_TRY_NEW(context, world->mass, vertices, double);
     SN_TRY_NEW(context, world->drag, vertices, double);
@@ -77,13 +46,9 @@ SnStatus sn_world_init(SnContext *context, const SnWorldDef *def, SnWorld *world
     for (size_t v = 0; v < vertices && def->fixed != NULL; v++) {
         world->fixed[v] = def->fixed[v] != 0;
     }
-    if (def->mesh != NULL) {
-        SN_TRY(init_tets(context, def, world));
-    }
-    for (size_t t = 0; t < def->term_count; t++) {
-        world->terms[world->term_count++] = def->terms[t];
-    }
+    world->term_count = def->term_count;
     for (size_t t = 0; t < world->term_count; t++) {
+        world->terms[t] = def->terms[t];
         stencils[t] = world->terms[t].stencils;
         SN_TRY(new_ones(context, stencils[t].count, &world->damping_scale[t]));
     }
@@ -98,12 +63,6 @@ cleanup:
 
 void sn_world_clear(SnWorld *world)
 {
-    sn_release(world->tets);
-    sn_release(world->source_tets);
-    if (world->elements != NULL) {
-        sn_tet_elements_clear(world->elements);
-    }
-    sn_release(world->elements);
     sn_assembly_clear(&world->assembly);
     sn_constraints_clear(&world->constraints);
     sn_springs_clear(&world->springs);
@@ -285,17 +244,6 @@ cleanup:
         sn_world_clear(world);
     }
     return status;
-}
-
-void sn_world_lumped_mass(const SnTetMesh *mesh, double density, const double *scale, double *mass)
-{
-    memset(mass, 0, mesh->vertex_count * sizeof *mass);
-    for (size_t e = 0; e < mesh->tet_count; e++) {
-        double quarter = 0.25 * density * (scale ? scale[e] : 1.0) * fabs(sn_tet_mesh_volume(mesh, mesh->positions, e));
-        for (size_t i = 0; i < 4; i++) {
-            mass[mesh->tets[4 * e + i]] += quarter;
-        }
-    }
 }
 
 SnStatus sn_state_init(SnContext *context, size_t vertex_count, SnState *state)

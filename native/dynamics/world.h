@@ -5,7 +5,7 @@
 
 #include "dynamics/constraints.h"
 #include "dynamics/springs.h"
-#include "energy/tet_elements.h"
+#include "energy/term.h"
 
 /* A range of vertices that belong together, with its own terms, exact rows and springs. An obstacle is a body of fixed vertices that weigh
    nothing and have no terms. */
@@ -18,12 +18,8 @@ typedef struct SnBody {
 
 typedef struct SnWorld {
     size_t vertex_count;
-    size_t tet_count;        /* tets with a free vertex; the others cannot move by themselves and are left out */
-    int32_t *tets;           /* tet_count x 4; owned */
-    int32_t *source_tets;    /* tet_count: index in the mesh; owned */
-    SnTetElements *elements; /* owned */
     size_t term_count;
-    SnTerm terms[SN_TERMS_MOST]; /* the tets first, where there are any */
+    SnTerm terms[SN_TERMS_MOST];
     double damping[SN_TERMS_MOST];         /* Rayleigh beta of each term, s, ... */
     double *damping_scale[SN_TERMS_MOST];  /* ... times this for each stencil; owned */
     size_t body_count;
@@ -36,24 +32,17 @@ typedef struct SnWorld {
     SnSprings springs;         /* rows of finite stiffness, likewise */
 } SnWorld;
 
-/* What a world is made of, to start from sn_world_def_default. Arrays are copied. */
+/* What a world is made of; zeros are none. Arrays are copied, but elements of terms must outlive the world. */
 typedef struct SnWorldDef {
     size_t vertex_count;
     const double *mass;         /* vertex_count, kg */
     const unsigned char *fixed; /* vertex_count; null: none */
-    /* Tets over the first vertices; no mesh: none. */
-    const SnTetMesh *mesh;
-    const SnDensity *energy;
-    const double *young;        /* tets of the mesh, Pa */
-    double poisson;
-    /* Further energies, whose elements must outlive the world. */
     size_t term_count;
     const SnTerm *terms;
-    /* Ranges that follow one another, vertices and terms (the tets are the first) alike. None: all of it is one body. */
+    /* Ranges that follow one another, vertices and terms alike. None: all of it is one body. */
     size_t body_count;
     const SnBody *bodies;
 } SnWorldDef;
-SnWorldDef sn_world_def_default(void); /* stable neo-Hookean, Poisson's ratio 0.4 */
 
 /* Drag and damping are zero until set, with scales of 1; constraints are none. Once a stepper is made it stays as it is. */
 SnStatus sn_world_init(SnContext *context, const SnWorldDef *def, SnWorld *world);
@@ -69,9 +58,6 @@ void sn_world_damp(SnWorld *world, double drag, double damping);
    before those of the next. Others are bad input, and stay with the caller. */
 SnStatus sn_world_constrain(SnContext *context, SnRows *rows, SnWorld *world);
 SnStatus sn_world_spring(SnContext *context, SnRows *rows, SnWorld *world);
-
-/* A quarter of each tet's mass at each of its corners. `scale` (tets) multiplies the density; null is 1 everywhere. */
-void sn_world_lumped_mass(const SnTetMesh *mesh, double density, const double *scale, double *mass);
 
 /* All that changes: a copy of it is a checkpoint. */
 typedef struct SnState {

@@ -39,8 +39,36 @@ cleanup:
     return status;
 }
 
+SnStatus sn_tet_elements_init_moving(SnContext *context, const SnTetMesh *mesh, const unsigned char *fixed, const SnDensity *energy,
+                                     SnTetElements *elements)
+{
+    SnStatus status = SN_OK;
+    SnTetMesh part = {mesh->vertex_count, 0, mesh->positions, NULL};
+    int32_t *sources = NULL;
+    memset(elements, 0, sizeof *elements);
+    SN_TRY_NEW(context, part.tets, 4 * mesh->tet_count, int32_t);
+    SN_TRY_NEW(context, sources, mesh->tet_count, int32_t);
+    for (size_t e = 0; e < mesh->tet_count; e++) {
+        const int32_t *tet = mesh->tets + 4 * e;
+        if (fixed == NULL || !(fixed[tet[0]] && fixed[tet[1]] && fixed[tet[2]] && fixed[tet[3]])) {
+            memcpy(part.tets + 4 * part.tet_count, tet, 4 * sizeof *tet);
+            sources[part.tet_count++] = (int32_t)e;
+        }
+    }
+    SN_TRY(sn_tet_elements_init(context, &part, energy, elements));
+    elements->moving = part.tets;
+    elements->sources = sources;
+    return SN_OK;
+cleanup:
+    sn_release(part.tets);
+    sn_release(sources);
+    return status;
+}
+
 void sn_tet_elements_clear(SnTetElements *elements)
 {
+    sn_release(elements->moving);
+    sn_release(elements->sources);
     sn_release(elements->inverse_rest);
     sn_release(elements->volume);
     sn_release(elements->mu);
@@ -53,6 +81,14 @@ void sn_tet_elements_set_material(SnTetElements *elements, size_t tet, double yo
     elements->mu[tet] = young / (2.0 * (1.0 + poisson));
     elements->lambda[tet] = young * poisson / ((1.0 + poisson) * (1.0 - 2.0 * poisson));
 }
+
+void sn_tet_elements_set_materials(SnTetElements *elements, const double *young, double poisson)
+{
+    for (size_t e = 0; e < elements->count; e++) {
+        sn_tet_elements_set_material(elements, e, young[elements->sources != NULL ? (size_t)elements->sources[e] : e], poisson);
+    }
+}
+
 typedef struct GradientJob {
     const SnTetElements *elements;
     const double *rest, *positions;

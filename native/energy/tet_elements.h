@@ -13,7 +13,9 @@
 
 typedef struct SnTetElements {
     size_t count;
-    const int32_t *tets;   /* count x 4; not owned */
+    const int32_t *tets;   /* count x 4; those of the mesh, or `moving` */
+    int32_t *moving;       /* count x 4; owned, as `sources`; both null unless made by sn_tet_elements_init_moving */
+    int32_t *sources;      /* count: numbers in the mesh */
     const SnDensity *energy;
     double *inverse_rest;  /* 9 x count (component major): inverse of the rest edge matrix, 1/m; owned */
     double *volume;        /* count, m³ at rest; owned */
@@ -22,10 +24,14 @@ typedef struct SnTetElements {
 
 /* Rest shape from the mesh; mu and lambda are zero until set. `mesh` must outlive the elements. */
 SnStatus sn_tet_elements_init(SnContext *context, const SnTetMesh *mesh, const SnDensity *energy, SnTetElements *elements);
+/* The same of tets with a vertex that is not `fixed` (vertices; null: none is). The others cannot move by themselves, and are left out. */
+SnStatus sn_tet_elements_init_moving(SnContext *context, const SnTetMesh *mesh, const unsigned char *fixed, const SnDensity *energy,
+                                     SnTetElements *elements);
 void sn_tet_elements_clear(SnTetElements *elements);
 
-/* Lamé parameters of one tet from Young's modulus (Pa) and Poisson's ratio. */
+/* Lamé parameters of one tet from Young's modulus (Pa) and Poisson's ratio; of all of them, `young` over the tets of the mesh. */
 void sn_tet_elements_set_material(SnTetElements *elements, size_t tet, double young, double poisson);
+void sn_tet_elements_set_materials(SnTetElements *elements, const double *young, double poisson);
 
 /* The first kind of term (energy/term.h), and what changes from stage to stage of it; null is as built. Not owned. */
 typedef struct SnTetInput {

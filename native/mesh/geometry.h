@@ -6,8 +6,6 @@
 
 #include <stdint.h>
 
-#define SN_PI 3.14159265358979323846
-
 /* fmin and fmax are calls, for the sake of NaN; these are not. */
 static inline double sn_least(double a, double b)
 {

@@ -4,6 +4,8 @@
 #include "mesh/geometry.h"
 #include "mesh/union_find.h"
 
+#include <string.h>
+
 #define CELL_OF_EDGE 1.1 /* the edge of a lattice cube over the mean edge of its tets */
 
 /* Face i lies opposite vertex i and looks outwards. */
@@ -68,6 +70,17 @@ double sn_tet_mesh_volume(const SnTetMesh *mesh, const double *positions, size_t
     const double *x[4];
     find_corners(mesh, positions, tet, x);
     return sn_volume_six(x[0], x[1], x[2], x[3]) / 6.0;
+}
+
+void sn_tet_mesh_lumped_mass(const SnTetMesh *mesh, double density, const double *scale, double *mass)
+{
+    memset(mass, 0, mesh->vertex_count * sizeof *mass);
+    for (size_t e = 0; e < mesh->tet_count; e++) {
+        double quarter = 0.25 * density * (scale ? scale[e] : 1.0) * fabs(sn_tet_mesh_volume(mesh, mesh->positions, e));
+        for (size_t i = 0; i < 4; i++) {
+            mass[mesh->tets[4 * e + i]] += quarter;
+        }
+    }
 }
 
 double sn_tet_mesh_longest_side(const SnTetMesh *mesh)

@@ -23,6 +23,9 @@ SnStatus sn_tet_mesh_check(SnContext *context, const SnTetMesh *mesh);
 /* Signed volume of one tet with the given vertex positions (vertex_count x 3). */
 double sn_tet_mesh_volume(const SnTetMesh *mesh, const double *positions, size_t tet);
 
+/* mass (vertices, kg): a quarter of each tet's at each of its corners. `scale` (tets) multiplies the density; null is 1 everywhere. */
+void sn_tet_mesh_lumped_mass(const SnTetMesh *mesh, double density, const double *scale, double *mass);
+
 /* Of the box around it, metres. */
 double sn_tet_mesh_longest_side(const SnTetMesh *mesh);
 

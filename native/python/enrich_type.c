@@ -2,6 +2,7 @@
 #include "python/simulation.h"
 
 #include "base/memory.h"
+#include "math/mat3.h"
 #include "method/enrich/enrich.h"
 #include "method/enrich/flesh.h"
 #include "python/errors.h"
@@ -9,7 +10,6 @@
 
 #include <string.h>
 
-#define PI 3.14159265358979323846
 
 typedef struct Enrich {
     SnSimulation base;
@@ -140,7 +140,7 @@ static void enrich_finish(PyObject *self, SnMove *move)
     SnEnrich *enrich = ((Enrich *)self)->enrich;
     double smallest;
     move->repaired = sn_enrich_finish(enrich, &move->state);
-    move->inverted = sn_tet_elements_inverted(sn_enrich_world(enrich)->elements, move->state.positions, &smallest);
+    move->inverted = sn_tet_elements_inverted(sn_enrich_tets(enrich), move->state.positions, &smallest);
 }
 
 static const SnSimulationKind KIND = {enrich_open, enrich_member, enrich_lead, enrich_finish};
@@ -239,25 +239,24 @@ static SnStatus find_material(SnContext *context, const SnCagedBody *body, const
 {
     SnStatus status = SN_OK;
     size_t count = body->cage->vertex_count;
-    double *weights = NULL, *share = NULL, *calm = NULL, *mass = out[1].data, *drive = out[2].data;
+    double *weights = NULL, *drive = out[2].data;
     unsigned char *followed = NULL;
-    int regions;
+    SnFleshMaterial material = {0};
     SN_TRY_NEW(context, weights, count, double);
-    SN_TRY_NEW(context, share, body->cage->tet_count, double);
-    SN_TRY_NEW(context, calm, body->cage->tet_count, double);
     SN_TRY_NEW(context, followed, count, unsigned char);
     SN_TRY(sn_flesh_weights(context, body, paint, weights, followed));
-    SN_TRY(sn_flesh_material(context, body, paint, settings, weights, followed, out[0].data, mass, share, calm, frequency,
-                             &regions));
+    SN_TRY(sn_flesh_material(context, body, paint, settings, weights, followed, &material));
+    *frequency = material.frequency;
+    memcpy(out[0].data, material.young, body->cage->tet_count * sizeof *material.young);
+    memcpy(out[1].data, material.mass, count * sizeof *material.mass);
     for (size_t v = 0; v < count; v++) {
-        double omega = 2.0 * PI * *frequency;
-        drive[v] = followed[v] ? 0.0 : mass[v] * omega * omega * sn_flesh_drive_ratio(weights[v], settings->balance);
+        double omega = 2.0 * SN_PI * *frequency;
+        drive[v] = followed[v] ? 0.0 : material.mass[v] * omega * omega * sn_flesh_drive_ratio(weights[v], settings->balance);
         ((int32_t *)out[3].data)[v] = followed[v];
     }
 cleanup:
+    sn_flesh_material_clear(&material);
     sn_release(weights);
-    sn_release(share);
-    sn_release(calm);
     sn_release(followed);
     return status;
 }

@@ -15,6 +15,7 @@
 typedef struct World {
     PyObject_HEAD
     SnTetMesh mesh;
+    SnTetElements tets;
     SnWorld world;
     double gravity[3];
 } World;
@@ -23,6 +24,7 @@ static void world_dealloc(PyObject *object)
 {
     World *self = (World *)object;
     sn_world_clear(&self->world);
+    sn_tet_elements_clear(&self->tets);
     sn_tet_mesh_clear(&self->mesh);
     sn_type_free(object);
 }
@@ -31,32 +33,26 @@ static SnStatus fill_world(SnContext *context, const SnArray *vertices, const Sn
                            const SnDensity *energy, double young, double poisson, double density, World *self)
 {
     SnStatus status = SN_OK;
-    double *moduli = NULL, *mass = NULL;
+    double *mass = NULL;
     unsigned char *held = NULL;
     SN_TRY(sn_tet_mesh_init(context, (size_t)vertices->rows, (size_t)tets->rows, &self->mesh));
     memcpy(self->mesh.positions, vertices->data, 3 * (size_t)vertices->rows * sizeof(double));
     memcpy(self->mesh.tets, tets->data, 4 * (size_t)tets->rows * sizeof(int32_t));
     SN_TRY(sn_tet_mesh_check(context, &self->mesh));
-    SN_TRY_NEW(context, moduli, self->mesh.tet_count, double);
     SN_TRY_NEW(context, mass, self->mesh.vertex_count, double);
     SN_TRY_NEW(context, held, self->mesh.vertex_count, unsigned char);
-    for (size_t e = 0; e < self->mesh.tet_count; e++) {
-        moduli[e] = young;
-    }
     for (size_t v = 0; v < self->mesh.vertex_count; v++) {
         held[v] = ((const int32_t *)fixed->data)[v] != 0;
     }
-    sn_world_lumped_mass(&self->mesh, density, NULL, mass);
-    SnWorldDef def = {.vertex_count = self->mesh.vertex_count,
-                      .mass = mass,
-                      .fixed = held,
-                      .mesh = &self->mesh,
-                      .energy = energy,
-                      .young = moduli,
-                      .poisson = poisson};
+    sn_tet_mesh_lumped_mass(&self->mesh, density, NULL, mass);
+    SN_TRY(sn_tet_elements_init_moving(context, &self->mesh, held, energy, &self->tets));
+    for (size_t e = 0; e < self->tets.count; e++) {
+        sn_tet_elements_set_material(&self->tets, e, young, poisson);
+    }
+    SnTerm term = sn_tet_elements_term(&self->tets);
+    SnWorldDef def = {.vertex_count = self->mesh.vertex_count, .mass = mass, .fixed = held, .term_count = 1, .terms = &term};
     SN_TRY(sn_world_init(context, &def, &self->world));
 cleanup:
-    sn_release(moduli);
     sn_release(mass);
     sn_release(held);
     return status;
@@ -96,14 +92,14 @@ static PyObject *world_new(PyTypeObject *type, PyObject *arguments, PyObject *ke
 }
 
 /* Per tet gradients and stiffness into the caller's arrays; the total energy. */
-static SnStatus evaluate(SnContext *context, const SnWorld *world, const double *positions, double *gradients, double *stiffness,
+static SnStatus evaluate(SnContext *context, const SnTetElements *tets, const double *positions, double *gradients, double *stiffness,
                          double *energy)
 {
     SnStatus status = SN_OK;
     double *partial = NULL;
-    SN_TRY_NEW(context, partial, sn_tet_elements_partial_count(world->elements), double);
-    *energy = sn_tet_elements_energy(world->elements, world->elements->inverse_rest, positions, partial);
-    sn_tet_elements_derivatives(world->elements, world->elements->inverse_rest, positions, gradients, stiffness);
+    SN_TRY_NEW(context, partial, sn_tet_elements_partial_count(tets), double);
+    *energy = sn_tet_elements_energy(tets, tets->inverse_rest, positions, partial);
+    sn_tet_elements_derivatives(tets, tets->inverse_rest, positions, gradients, stiffness);
 cleanup:
     sn_release(partial);
     return status;
@@ -113,7 +109,7 @@ cleanup:
 static PyObject *world_evaluate(PyObject *object, PyObject *arguments)
 {
     World *self = (World *)object;
-    Py_ssize_t vertices = (Py_ssize_t)self->mesh.vertex_count, tets = (Py_ssize_t)self->world.tet_count;
+    Py_ssize_t vertices = (Py_ssize_t)self->mesh.vertex_count, tets = (Py_ssize_t)self->tets.count;
     SnArray arrays[] = {{.name = "positions", .kind = 'd', .rows = vertices, .columns = 3},
                         {.name = "gradients", .kind = 'd', .rows = tets, .columns = 12, .use = SN_ARRAY_WRITE},
                         {.name = "stiffness", .kind = 'd', .rows = tets, .columns = SN_TET_STIFFNESS, .use = SN_ARRAY_WRITE}};
@@ -124,7 +120,7 @@ static PyObject *world_evaluate(PyObject *object, PyObject *arguments)
         sn_arrays_open(SN_COUNT(arrays), arrays) < 0) {
         return NULL;
     }
-    SnStatus status = evaluate(&context, &self->world, arrays[0].data, arrays[1].data, arrays[2].data, &energy);
+    SnStatus status = evaluate(&context, &self->tets, arrays[0].data, arrays[1].data, arrays[2].data, &energy);
     sn_arrays_close(SN_COUNT(arrays), arrays);
     return sn_errors_check(status, &context) < 0 ? NULL : PyFloat_FromDouble(energy);
 }

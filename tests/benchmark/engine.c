@@ -88,7 +88,7 @@ static void bench_elements(SnContext *context)
     double textbook = 0.0, ours, one, gather;
     for (int k = 0; k < 2; k++) {
         Scene scene = body(context, creature_has, CREATURE_20K, 1e6, ENERGIES[k]);
-        const SnTetElements *elements = scene.world.elements;
+        const SnTetElements *elements = scene.elements;
         double *x = deformed(context, &scene), *gradients = SN_NEW(context, 12 * elements->count, double);
         double *stiffness = SN_NEW(context, SN_TET_STIFFNESS * elements->count, double);
         double *values = SN_NEW(context, scene.world.assembly.pattern.value_count, double);

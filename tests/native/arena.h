@@ -60,19 +60,12 @@ static inline void arena_hold(Arena *arena, int axis, double low, double high)
 {
     Scene *body = arena->bodies + arena->body_count - 1;
     SnTetMesh mesh = body->mesh;
-    double *young = SN_NEW(&arena->context, mesh.tet_count, double);
     for (size_t v = 0; v < mesh.vertex_count; v++) {
         double at = mesh.positions[3 * v + (size_t)axis];
         body->fixed[v] |= at >= low && at <= high;
     }
-    for (size_t e = 0; e < mesh.tet_count; e++) {
-        young[e] = 1e5;
-    }
-    SnWorldDef def = {.vertex_count = mesh.vertex_count, .mass = body->mass, .fixed = body->fixed, .mesh = &mesh,
-                      .energy = &sn_density_neo_hookean, .young = young, .poisson = 0.3};
-    sn_world_clear(&body->world);
-    CHECK(sn_world_init(&arena->context, &def, &body->world) == SN_OK);
-    sn_release(young);
+    scene_raze(body);
+    scene_build(&arena->context, 1e5, 0.3, &sn_density_neo_hookean, body);
 }
 
 /* Takes the shape. */

@@ -81,6 +81,7 @@ typedef struct Scene {
     SnTetMesh mesh;
     unsigned char *fixed;
     double *mass;
+    SnTetElements *elements; /* the world's one term */
     SnWorld world;
     SnInputDriver driver; /* gravity, drive; the curve comes with scene_step */
     double *drive;        /* vertices, N/m */
@@ -88,24 +89,37 @@ typedef struct Scene {
     size_t n; /* 3 x vertices */
 } Scene;
 
+/* The world of the body as it is held and weighs now. */
+static inline void scene_build(SnContext *context, double young, double poisson, const SnDensity *energy, Scene *scene)
+{
+    scene->elements = SN_NEW(context, 1, SnTetElements);
+    CHECK(sn_tet_elements_init_moving(context, &scene->mesh, scene->fixed, energy, scene->elements) == SN_OK);
+    for (size_t e = 0; e < scene->elements->count; e++) {
+        sn_tet_elements_set_material(scene->elements, e, young, poisson);
+    }
+    SnTerm term = sn_tet_elements_term(scene->elements);
+    SnWorldDef def = {.vertex_count = scene->mesh.vertex_count, .mass = scene->mass, .fixed = scene->fixed, .term_count = 1, .terms = &term};
+    CHECK(sn_world_init(context, &def, &scene->world) == SN_OK);
+}
+
+static inline void scene_raze(Scene *scene)
+{
+    sn_world_clear(&scene->world);
+    sn_tet_elements_clear(scene->elements);
+    sn_release(scene->elements);
+}
+
 /* Takes the mesh. With `held` the vertices at x = 0 follow. */
 static inline Scene scene_from(SnContext *context, SnTetMesh mesh, int held, double young, const SnDensity *energy)
 {
     Scene scene = {.mesh = mesh, .n = 3 * mesh.vertex_count};
-    double *moduli = SN_NEW(context, mesh.tet_count, double);
     scene.fixed = SN_NEW(context, mesh.vertex_count, unsigned char);
     scene.mass = SN_NEW(context, mesh.vertex_count, double);
     for (size_t v = 0; v < mesh.vertex_count; v++) {
         scene.fixed[v] = held && mesh.positions[3 * v] == 0.0;
     }
-    for (size_t e = 0; e < mesh.tet_count; e++) {
-        moduli[e] = young;
-    }
-    sn_world_lumped_mass(&mesh, 1000.0, NULL, scene.mass);
-    SnWorldDef def = {.vertex_count = mesh.vertex_count, .mass = scene.mass, .fixed = scene.fixed, .mesh = &mesh, .energy = energy,
-                      .young = moduli, .poisson = 0.3};
-    CHECK(sn_world_init(context, &def, &scene.world) == SN_OK);
-    sn_release(moduli);
+    sn_tet_mesh_lumped_mass(&mesh, 1000.0, NULL, scene.mass);
+    scene_build(context, young, 0.3, energy, &scene);
     scene.driver.drive = scene.drive = SN_NEW(context, mesh.vertex_count, double);
     return scene;
 }
@@ -120,7 +134,7 @@ static inline Scene scene_bar(SnContext *context, int length, int held, double y
 static inline void scene_keep(SnContext *context, Scene *scene, double keep)
 {
     sn_keep_pose_clear(&scene->keep_pose);
-    CHECK(sn_keep_pose_init(context, scene->world.elements, scene->mesh.vertex_count, keep, &scene->keep_pose) == SN_OK);
+    CHECK(sn_keep_pose_init(context, scene->elements, scene->mesh.vertex_count, keep, &scene->keep_pose) == SN_OK);
     scene->driver.keep_pose = &scene->keep_pose;
 }
 
@@ -137,7 +151,7 @@ static inline SnStatus scene_step(SnContext *context, const Scene *scene, SnStep
 static inline void scene_clear(Scene *scene)
 {
     sn_keep_pose_clear(&scene->keep_pose);
-    sn_world_clear(&scene->world);
+    scene_raze(scene);
     sn_tet_mesh_clear(&scene->mesh);
     sn_release(scene->fixed);
     sn_release(scene->mass);

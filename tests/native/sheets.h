@@ -71,15 +71,9 @@ static inline Sheet sheet_strip(SnContext *context, int columns, int rows, doubl
 /* The terms point at what the sheet holds: to be called where the sheet has come to stay. */
 static inline SnWorldDef sheet_def(Sheet *sheet, const unsigned char *fixed)
 {
-    SnWorldDef def = sn_world_def_default();
     sheet->terms[0] = sn_triangles_term(&sheet->membrane);
     sheet->terms[1] = sn_hinges_term(&sheet->hinges);
-    def.vertex_count = sheet->vertex_count;
-    def.mass = sheet->mass;
-    def.fixed = fixed;
-    def.term_count = 2;
-    def.terms = sheet->terms;
-    return def;
+    return (SnWorldDef){.vertex_count = sheet->vertex_count, .mass = sheet->mass, .fixed = fixed, .term_count = 2, .terms = sheet->terms};
 }
 
 static inline void sheet_clear(Sheet *sheet)

@@ -9,9 +9,9 @@ enum { FLESH, OTHER, CLOTH, WALL, BODIES };
 /* A bar of tets, another one, a sheet, and an obstacle of four vertices. */
 typedef struct Group {
     SnTetMesh bar, other; /* the other's tets count from the first vertex of the world on */
-    SnTetElements elements;
+    SnTetElements flesh, elements; /* of the bar, of the other */
     Sheet sheet;
-    SnTerm terms[3];
+    SnTerm terms[4];
     SnBody bodies[BODIES];
     double *rest;         /* vertices of the world x 3 */
     double *moved;        /* where the obstacle and the second bar are taken */
@@ -38,7 +38,7 @@ static void group_init(SnContext *context, int held, Group *group)
     }
     group->rest = SN_NEW(context, 3 * count, double);
     const double *parts[3] = {group->bar.positions, group->other.positions, group->sheet.positions};
-    double *mass = SN_NEW(context, count, double), *young = SN_NEW(context, group->bar.tet_count, double);
+    double *mass = SN_NEW(context, count, double);
     unsigned char *fixed = SN_NEW(context, count, unsigned char);
     for (int b = 0; b < 3; b++) {
         memcpy(group->rest + 3 * group->bodies[b].first_vertex, parts[b], 3 * counts[b] * sizeof(double));
@@ -46,12 +46,9 @@ static void group_init(SnContext *context, int held, Group *group)
     for (size_t k = 0; k < 12; k++) {
         group->rest[3 * group->bodies[WALL].first_vertex + k] = (double)(k % 5) - 2.0;
     }
-    sn_world_lumped_mass(&group->bar, 1000.0, NULL, mass);
-    sn_world_lumped_mass(&group->other, 800.0, NULL, mass + group->bodies[OTHER].first_vertex);
+    sn_tet_mesh_lumped_mass(&group->bar, 1000.0, NULL, mass);
+    sn_tet_mesh_lumped_mass(&group->other, 800.0, NULL, mass + group->bodies[OTHER].first_vertex);
     memcpy(mass + group->bodies[CLOTH].first_vertex, group->sheet.mass, counts[CLOTH] * sizeof *mass);
-    for (size_t e = 0; e < group->bar.tet_count; e++) {
-        young[e] = 3e4;
-    }
 
     /* the second and third body count their vertices as the world does */
     for (size_t k = 0; k < 4 * group->other.tet_count; k++) {
@@ -62,31 +59,27 @@ static void group_init(SnContext *context, int held, Group *group)
     for (size_t e = 0; e < group->elements.count; e++) {
         sn_tet_elements_set_material(&group->elements, e, 5e4, 0.3);
     }
+    CHECK(sn_tet_elements_init_moving(context, &group->bar, fixed, &sn_density_neo_hookean, &group->flesh) == SN_OK);
+    for (size_t e = 0; e < group->flesh.count; e++) {
+        sn_tet_elements_set_material(&group->flesh, e, 3e4, 0.4);
+    }
     for (size_t k = 0; k < 3 * group->sheet.triangle_count; k++) {
         group->sheet.triangles[k] += (int32_t)group->bodies[CLOTH].first_vertex;
     }
     for (size_t k = 0; k < 4 * group->sheet.hinges.count; k++) {
         group->sheet.hinges.vertices[k] += (int32_t)group->bodies[CLOTH].first_vertex;
     }
-    group->terms[0] = sn_tet_elements_term(&group->elements);
-    group->terms[1] = sn_triangles_term(&group->sheet.membrane);
-    group->terms[2] = sn_hinges_term(&group->sheet.hinges);
+    group->terms[0] = sn_tet_elements_term(&group->flesh);
+    group->terms[1] = sn_tet_elements_term(&group->elements);
+    group->terms[2] = sn_triangles_term(&group->sheet.membrane);
+    group->terms[3] = sn_hinges_term(&group->sheet.hinges);
     for (size_t v = group->bodies[OTHER].first_vertex; v < count; v++) {
         fixed[v] = v >= group->bodies[WALL].first_vertex || (held && group->rest[3 * v] == 0.0);
     }
-    SnWorldDef def = sn_world_def_default();
-    def.vertex_count = count;
-    def.mass = mass;
-    def.fixed = fixed;
-    def.mesh = &group->bar;
-    def.young = young;
-    def.term_count = 3;
-    def.terms = group->terms;
-    def.body_count = BODIES;
-    def.bodies = group->bodies;
+    SnWorldDef def = {.vertex_count = count, .mass = mass, .fixed = fixed, .term_count = 4, .terms = group->terms, .body_count = BODIES,
+                      .bodies = group->bodies};
     CHECK(sn_world_init(context, &def, &group->world) == SN_OK);
     sn_release(mass);
-    sn_release(young);
     sn_release(fixed);
 
     group->moved = scene_copy(context, group->rest, 3 * count);
@@ -105,6 +98,7 @@ static void group_init(SnContext *context, int held, Group *group)
 static void group_clear(Group *group)
 {
     sn_world_clear(&group->world);
+    sn_tet_elements_clear(&group->flesh);
     sn_tet_elements_clear(&group->elements);
     sheet_clear(&group->sheet);
     sn_tet_mesh_clear(&group->bar);
@@ -174,8 +168,8 @@ static void a_body_does_not_feel_the_others(void)
     Group group;
     group_init(&context, 1, &group);
     Scene alone = scene_from(&context, scene_box(&context, 4, 1, 1, 0.1), 0, 3e4, &sn_density_neo_hookean);
-    for (size_t e = 0; e < alone.world.tet_count; e++) {
-        sn_tet_elements_set_material(alone.world.elements, e, 3e4, 0.4); /* as a world has it unless told */
+    for (size_t e = 0; e < alone.elements->count; e++) {
+        sn_tet_elements_set_material(alone.elements, e, 3e4, 0.4); /* as a world has it unless told */
     }
     SnState together = group_run(&context, &group, SN_SCHEME_TR_BDF2), state;
     SnStepper *stepper = NULL;

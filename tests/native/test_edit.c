@@ -58,7 +58,7 @@ static void bar_init(Bar *bar, Kind kind, double angle)
     for (size_t e = 0; e < bar->cage.tet_count; e++) {
         bar->young[e] = 1e5;
     }
-    sn_world_lumped_mass(&bar->cage, 1000.0, NULL, bar->mass);
+    sn_tet_mesh_lumped_mass(&bar->cage, 1000.0, NULL, bar->mass);
     bar->def = (SnEditBodyDef){.cage = &bar->cage, .energy = &sn_density_neo_hookean, .young = bar->young, .poisson = 0.4, .mass = bar->mass,
                                .fixed = bar->fixed, .hold = 2.0};
     if (kind == SHELL) {

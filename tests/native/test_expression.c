@@ -292,8 +292,8 @@ static void simulate_rebalanced(SnContext *context, Performance *p, double dial,
     }
     CHECK(sn_newton_create(context, 1, scene->world.terms, &scene->world.assembly, &r.dynamic) == SN_OK);
     CHECK(sn_newton_create(context, 1, scene->world.terms, &scene->world.assembly, &r.still) == SN_OK);
-    CHECK(sn_keep_pose_init(context, scene->world.elements, scene->mesh.vertex_count, 1.0, &r.old) == SN_OK);
-    CHECK(sn_keep_pose_init(context, scene->world.elements, scene->mesh.vertex_count, 1.0, &r.new) == SN_OK);
+    CHECK(sn_keep_pose_init(context, scene->elements, scene->mesh.vertex_count, 1.0, &r.old) == SN_OK);
+    CHECK(sn_keep_pose_init(context, scene->elements, scene->mesh.vertex_count, 1.0, &r.new) == SN_OK);
     for (int f = 0; f + 1 < FRAMES; f++) {
         SnInputCurve curve = curve_at(p, p->poses, f), expression = curve_at(p, p->light, f);
         curve.light = dial > 0.0 ? &expression : NULL;

@@ -38,9 +38,9 @@ static void flesh_open(SnContext *context, Flesh *flesh, double young, double ke
     const SnStepSettings settings = {.scheme = scheme, .step_tolerance = 1e-9};
     *flesh = (Flesh){.scene = scene_bar(context, LENGTH, 1, young, &sn_density_neo_hookean), .is_transported = 1};
     Scene *scene = &flesh->scene;
-    size_t tets = scene->world.tet_count;
+    size_t tets = scene->elements->count;
     scene_keep(context, scene, keep);
-    CHECK(sn_firmness_init(context, scene->world.elements, scene->mesh.vertex_count, tighten, &flesh->firmness) == SN_OK);
+    CHECK(sn_firmness_init(context, scene->elements, scene->mesh.vertex_count, tighten, &flesh->firmness) == SN_OK);
     flesh->pose = scene_copy(context, scene->mesh.positions, scene->n);
     flesh->sources = SN_NEW(context, tets, int32_t);
     flesh->begin = SN_NEW(context, tets, double);
@@ -73,7 +73,7 @@ static void flesh_advance(SnContext *context, Flesh *flesh, double begin, double
 {
     SnDriver driver = {flesh, prepare_as_is};
     SnInputCurve curve = {flesh->scene.mesh.vertex_count, flesh->pose, flesh->pose, flesh->pose, flesh->pose, INTERVAL, NULL};
-    for (size_t e = 0; e < flesh->scene.world.tet_count; e++) {
+    for (size_t e = 0; e < flesh->scene.elements->count; e++) {
         flesh->begin[e] = begin;
         flesh->end[e] = end;
     }
@@ -154,7 +154,7 @@ static void factors_are_linear_in_between_and_clamped(void)
     sn_context_init(&context);
     Flesh flesh;
     flesh_open(&context, &flesh, YOUNG, 1.0, 0.0, SN_SCHEME_TR_BDF2);
-    const SnTetElements *elements = flesh.scene.world.elements;
+    const SnTetElements *elements = flesh.scene.elements;
     size_t last = elements->count - 1;
     flesh.sources[0] = (int32_t)last; /* tets take what stands at their place in the cage */
     flesh.sources[last] = 0;
@@ -194,7 +194,7 @@ static void tighten_makes_what_is_strained_firmer(void)
     sn_context_init(&context);
     Flesh flesh;
     flesh_open(&context, &flesh, YOUNG, 0.0, 2.0, SN_SCHEME_TR_BDF2);
-    const SnTetElements *elements = flesh.scene.world.elements;
+    const SnTetElements *elements = flesh.scene.elements;
     SnInputCurve curve = {flesh.scene.mesh.vertex_count, flesh.pose, flesh.pose, flesh.pose, flesh.pose, INTERVAL, NULL};
     for (int k = 0; k < 5; k++) {
         for (int firm = 1; firm < 3; firm++) {
@@ -271,7 +271,7 @@ static void sag_keeps_to_its_static_curve(void)
 static double energy_of(const Flesh *flesh, double firm, double *partial)
 {
     const Scene *scene = &flesh->scene;
-    double sum = firm * sn_tet_elements_energy(scene->world.elements, scene->world.elements->inverse_rest, flesh->state.positions, partial);
+    double sum = firm * sn_tet_elements_energy(scene->elements, scene->elements->inverse_rest, flesh->state.positions, partial);
     for (size_t k = 0; k < scene->n; k++) {
         sum += scene->fixed[k / 3] ? 0.0 : 0.5 * scene->mass[k / 3] * flesh->state.velocities[k] * flesh->state.velocities[k];
     }
@@ -289,7 +289,7 @@ static void pump(double ratio, int is_transported, double *left, double *most)
     flesh.is_transported = is_transported;
     double *stiffness = scene_stiffness(&context, &flesh.scene, flesh.pose), *masses = scene_free_masses(&context, &flesh.scene);
     double *modes = dense_modes(&context, &flesh.scene.world.assembly.pattern, stiffness, masses);
-    double *partial = SN_NEW(&context, sn_tet_elements_partial_count(flesh.scene.world.elements), double);
+    double *partial = SN_NEW(&context, sn_tet_elements_partial_count(flesh.scene.elements), double);
     double jiggle = sqrt(modes[0]) / (2.0 * SCENE_PI) * sqrt(2.0), damped = log(20.0) / 2.0;
     sn_world_damp(&flesh.scene.world, damped, damped / (2.0 * modes[0])); /* a Settle of 2 s at the mean */
     kick(&flesh, 0.3);

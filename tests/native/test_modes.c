@@ -44,7 +44,7 @@ static void element_blocks_add_up_to_the_stiffness(void)
     Scene scene = scene_bar(&context, 4, 1, 1e5, &sn_density_stvk);
     const SnWorld *world = &scene.world;
     size_t count = world->assembly.pattern.value_count;
-    double *blocks = SN_NEW(&context, SN_TET_STIFFNESS * world->tet_count, double), *sums = SN_NEW(&context, count, double);
+    double *blocks = SN_NEW(&context, SN_TET_STIFFNESS * scene.elements->count, double), *sums = SN_NEW(&context, count, double);
     double *values = scene_stiffness(&context, &scene, scene.mesh.positions), *again = SN_NEW(&context, count, double);
     CHECK(sn_modes_stiffness(&context, world, scene.mesh.positions, blocks, again) == SN_OK);
     sn_assembly_gather_stiffness(&world->assembly, blocks, sums);
@@ -65,12 +65,12 @@ static void hanging_bar_rests_in_equilibrium(void)
     Scene scene = scene_from(&context, scene_box(&context, 20, 2, 2, 0.05), 1, 1e6, &sn_density_neo_hookean);
     SnWorld *world = &scene.world;
     double *x = scene_copy(&context, scene.mesh.positions, scene.n), *loads = SN_NEW(&context, scene.n, double);
-    double *gradients = SN_NEW(&context, 12 * world->tet_count, double), *gradient = SN_NEW(&context, scene.n, double);
+    double *gradients = SN_NEW(&context, 12 * scene.elements->count, double), *gradient = SN_NEW(&context, scene.n, double);
     SnStaticsSettings settings = {.max_rounds = 50, .step_tolerance = 1e-12};
     sn_statics_weight(world, (const double[3]){9.81, 0.0, 0.0}, loads);
     CHECK(sn_statics_solve(&context, world, loads, &settings, x, &report) == SN_OK);
     CHECK(report.converged && report.rounds > 0);
-    sn_tet_elements_derivatives(world->elements, world->elements->inverse_rest, x, gradients, NULL);
+    sn_tet_elements_derivatives(scene.elements, scene.elements->inverse_rest, x, gradients, NULL);
     sn_assembly_gather_gradient(&world->assembly, gradients, gradient);
     double left = 0.0, longer = 0.0;
     for (size_t k = 0; k < scene.n; k++) {

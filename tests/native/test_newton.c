@@ -273,16 +273,16 @@ static void a_step_that_would_invert_a_tet_is_capped(void)
             x[k] += p.scene.fixed[k / 3] ? 0.0 : 0.02 * scene_signed(&random);
             to[k] += 0.01 * (double)trial * scene_signed(&random);
         }
-        CHECK(sn_tet_elements_inverted(p.scene.world.elements, x, &smallest) == 0 && smallest > 0.0);
+        CHECK(sn_tet_elements_inverted(p.scene.elements, x, &smallest) == 0 && smallest > 0.0);
         double reach = sn_terms_reach(1, term, &input, x, to);
         CHECK(reach > 0.0 && reach <= 1.0 && sn_terms_reach(1, term, &free, x, to) == 1.0 && sn_terms_reach(1, term, NULL, x, to) == 1.0);
         for (int part = 1; part <= 50; part++) {
             for (size_t k = 0; k < p.scene.n; k++) {
                 between[k] = x[k] + 0.02 * part * reach * (to[k] - x[k]);
             }
-            CHECK(sn_tet_elements_inverted(p.scene.world.elements, between, &smallest) == 0);
+            CHECK(sn_tet_elements_inverted(p.scene.elements, between, &smallest) == 0);
         }
-        CHECK(reach < 1.0 || sn_tet_elements_inverted(p.scene.world.elements, to, &smallest) == 0);
+        CHECK(reach < 1.0 || sn_tet_elements_inverted(p.scene.elements, to, &smallest) == 0);
         capped += reach < 1.0;
         CHECK(trial > 0 || reach == 1.0); /* the way to the rest shape is free */
         p.objective.inputs = &input;

@@ -138,7 +138,7 @@ static void forces_match_finite_differences_of_the_energy(void)
         SnContext context;
         sn_context_init(&context);
         Scene scene = scene_bar(&context, 2, 0, 100.0, ENERGIES[trial % 2]);
-        const SnTetElements *elements = scene.world.elements;
+        const SnTetElements *elements = scene.elements;
         double *x = scrambled(&context, &scene, 3, trial < 2 ? 0.02 : 0.1); /* the second pair has inverted tets */
         double *gradients = SN_NEW(&context, 12 * elements->count, double), *gradient = SN_NEW(&context, scene.n, double);
         double partial[4], worst = 0.0, scale = 0.0, smallest;
@@ -170,7 +170,7 @@ static void stiffness_matches_finite_differences_of_the_forces(void)
         SnContext context;
         sn_context_init(&context);
         Scene scene = scene_bar(&context, 1, 0, 100.0, ENERGIES[energy]);
-        const SnTetElements *elements = scene.world.elements;
+        const SnTetElements *elements = scene.elements;
         size_t n = scene.n;
         /* stretched by a tenth and sheared: no eigenvalue needs projecting there */
         double *x = scrambled(&context, &scene, 4, 1e-3);
@@ -211,7 +211,7 @@ static void stiffness_matches_finite_differences_of_the_forces(void)
 static double damping_at(SnContext *context, const Scene *scene, const double *shape, const double *centre, SnViscosity *viscosity,
                          const double *x, double *force)
 {
-    const SnTetElements *elements = scene->world.elements;
+    const SnTetElements *elements = scene->elements;
     const double *rest = elements->inverse_rest;
     double *gradients = SN_NEW(context, 12 * elements->count, double), *elastic = SN_NEW(context, 12 * elements->count, double);
     double *r = SN_NEW(context, 9 * elements->count, double), *c = SN_NEW(context, 9 * elements->count, double), partial[4];
@@ -279,7 +279,7 @@ static void damping_adds_its_own_stiffness(void)
     SnContext context;
     sn_context_init(&context);
     Scene scene = scene_bar(&context, 3, 0, 100.0, &sn_density_neo_hookean);
-    const SnTetElements *elements = scene.world.elements;
+    const SnTetElements *elements = scene.elements;
     const SnAssembly *assembly = &scene.world.assembly;
     double *shape = scrambled(&context, &scene, 8, 0.05), *x = scrambled(&context, &scene, 9, 0.02);
     double *scale = SN_NEW(&context, elements->count, double), *force = SN_NEW(&context, scene.n, double);
@@ -347,7 +347,7 @@ static void bend(const Scene *scene, double length, double angle, double squash,
 
 static double force_at(SnContext *context, const Scene *scene, const double *rest, const double *pose)
 {
-    const SnTetElements *elements = scene->world.elements;
+    const SnTetElements *elements = scene->elements;
     double *gradients = SN_NEW(context, 12 * elements->count, double), largest = 0.0;
     sn_tet_elements_derivatives(elements, rest, pose, gradients, NULL);
     for (size_t k = 0; k < 12 * elements->count; k++) {
@@ -363,7 +363,7 @@ static void kept_pose_has_no_force(void)
         SnContext context;
         sn_context_init(&context);
         Scene scene = scene_bar(&context, 5, 0, 1e5, ENERGIES[trial % 2]);
-        const SnTetElements *elements = scene.world.elements;
+        const SnTetElements *elements = scene.elements;
         double *pose = SN_NEW(&context, scene.n, double), *rest = SN_NEW(&context, 9 * elements->count, double);
         double *volume = SN_NEW(&context, elements->count, double), *left_over = SN_NEW(&context, elements->count, double);
         bend(&scene, 0.5, 1.5, trial < 2 ? 1.0 : 0.5, pose); /* the second pair is squashed to a half too */
@@ -388,7 +388,7 @@ static void pose_that_is_not_kept_changes_nothing(void)
     SnContext context;
     sn_context_init(&context);
     Scene scene = scene_bar(&context, 5, 0, 1e5, &sn_density_neo_hookean);
-    const SnTetElements *elements = scene.world.elements;
+    const SnTetElements *elements = scene.elements;
     double *pose = SN_NEW(&context, scene.n, double), *rest = SN_NEW(&context, 9 * elements->count, double);
     double *volume = SN_NEW(&context, elements->count, double), *left_over = SN_NEW(&context, elements->count, double);
     bend(&scene, 0.5, 1.5, 0.5, pose);
@@ -411,7 +411,7 @@ static void flat_and_inverted_poses_are_followed_until_they_are_clamped(void)
     SnContext context;
     sn_context_init(&context);
     Scene scene = scene_bar(&context, 2, 0, 1e5, &sn_density_neo_hookean);
-    SnTetElements elements = *scene.world.elements;
+    SnTetElements elements = *scene.elements;
     double *rest = SN_NEW(&context, 9 * elements.count, double);
     double *volume = SN_NEW(&context, elements.count, double), *left_over = SN_NEW(&context, elements.count, double);
     double *pose = SN_NEW(&context, scene.n, double), *gradients = SN_NEW(&context, 12 * elements.count, double);
@@ -471,21 +471,21 @@ static void gathering_is_the_sum_over_the_elements(void)
     const SnAssembly *assembly = &world->assembly;
     size_t n = 3 * assembly->unknown_count;
     double *x = scrambled(&context, &scene, 6, 0.03);
-    double *gradients = SN_NEW(&context, 12 * world->tet_count, double), *gradient = SN_NEW(&context, scene.n, double);
-    double *stiffness = SN_NEW(&context, SN_TET_STIFFNESS * world->tet_count, double);
+    double *gradients = SN_NEW(&context, 12 * scene.elements->count, double), *gradient = SN_NEW(&context, scene.n, double);
+    double *stiffness = SN_NEW(&context, SN_TET_STIFFNESS * scene.elements->count, double);
     double *values = SN_NEW(&context, assembly->pattern.value_count, double);
     double *naive = SN_NEW(&context, n * n, double), *naive_gradient = SN_NEW(&context, scene.n, double);
     CHECK(assembly->unknown_count == scene.mesh.vertex_count - 4);
-    sn_tet_elements_derivatives(world->elements, world->elements->inverse_rest, x, gradients, stiffness);
-    for (size_t e = 0; e < world->tet_count; e++) {
+    sn_tet_elements_derivatives(scene.elements, scene.elements->inverse_rest, x, gradients, stiffness);
+    for (size_t e = 0; e < scene.elements->count; e++) {
         const double *block = stiffness + SN_TET_STIFFNESS * e;
         for (size_t i = 0; i < 4; i++) {
-            size_t v = (size_t)world->tets[4 * e + i];
+            size_t v = (size_t)scene.elements->tets[4 * e + i];
             for (size_t a = 0; a < 3; a++) {
                 naive_gradient[3 * v + a] += gradients[12 * e + 3 * i + a];
             }
             for (size_t j = 0; j <= i; j++, block += 9) {
-                int32_t row = assembly->unknown[v], column = assembly->unknown[world->tets[4 * e + j]];
+                int32_t row = assembly->unknown[v], column = assembly->unknown[scene.elements->tets[4 * e + j]];
                 for (size_t k = 0; k < 9 && row >= 0 && column >= 0; k++) {
                     size_t r = 3 * (size_t)row + k / 3, c = 3 * (size_t)column + k % 3;
                     naive[n * r + c] += block[k];
@@ -516,12 +516,12 @@ static void results_have_the_same_bits_on_any_number_of_threads(void)
     sn_context_init(&context);
     Scene scene = scene_from(&context, scene_box(&context, 9, 9, 8, 0.1), 1, 1e3, &sn_density_neo_hookean);
     const SnWorld *world = &scene.world;
-    size_t tets = world->tet_count, values_count = world->assembly.pattern.value_count;
+    size_t tets = scene.elements->count, values_count = world->assembly.pattern.value_count;
     double *x = scrambled(&context, &scene, 7, 0.05), energy[3];
-    double *partial = SN_NEW(&context, sn_tet_elements_partial_count(world->elements), double);
+    double *partial = SN_NEW(&context, sn_tet_elements_partial_count(scene.elements), double);
     double *gradients[3], *stiffness[3], *gradient[3], *values[3];
     static const int THREADS[3] = {1, 2, 4};
-    CHECK(sn_tet_elements_partial_count(world->elements) > 4);
+    CHECK(sn_tet_elements_partial_count(scene.elements) > 4);
     for (int i = 0; i < 3; i++) {
         gradients[i] = SN_NEW(&context, 12 * tets, double);
         stiffness[i] = SN_NEW(&context, SN_TET_STIFFNESS * tets, double);
@@ -529,8 +529,8 @@ static void results_have_the_same_bits_on_any_number_of_threads(void)
         values[i] = SN_NEW(&context, values_count, double);
         sn_parallel_set_thread_count(THREADS[i]);
         CHECK(sn_parallel_thread_count() == THREADS[i]);
-        energy[i] = sn_tet_elements_energy(world->elements, world->elements->inverse_rest, x, partial);
-        sn_tet_elements_derivatives(world->elements, world->elements->inverse_rest, x, gradients[i], stiffness[i]);
+        energy[i] = sn_tet_elements_energy(scene.elements, scene.elements->inverse_rest, x, partial);
+        sn_tet_elements_derivatives(scene.elements, scene.elements->inverse_rest, x, gradients[i], stiffness[i]);
         sn_assembly_gather_gradient(&world->assembly, gradients[i], gradient[i]);
         sn_assembly_gather_stiffness(&world->assembly, stiffness[i], values[i]);
         CHECK(energy[i] > 0.0 && energy[i] == energy[0]);

@@ -129,7 +129,7 @@ static void a_held_plate_rings_at_its_frequencies(void)
 typedef struct Skinned {
     Scene scene; /* its own world is of tets alone */
     Sheet skin;
-    SnWorld world;
+    SnWorld world; /* with the tets of the other */
 } Skinned;
 
 static void skinned_init(SnContext *context, int held, Skinned *body)
@@ -143,19 +143,19 @@ static void skinned_init(SnContext *context, int held, Skinned *body)
                             boundary.faces, leather);
     boundary.faces = NULL;
     sn_tet_boundary_clear(&boundary);
-    double *young = SN_NEW(context, mesh->tet_count, double), *mass = scene_copy(context, body->scene.mass, mesh->vertex_count);
-    for (size_t e = 0; e < mesh->tet_count; e++) {
-        young[e] = 5e3;
+    double *mass = scene_copy(context, body->scene.mass, mesh->vertex_count);
+    for (size_t e = 0; e < body->scene.elements->count; e++) {
+        sn_tet_elements_set_material(body->scene.elements, e, 5e3, 0.4);
     }
     for (size_t v = 0; v < mesh->vertex_count; v++) {
         mass[v] += body->skin.mass[v];
     }
     SnWorldDef def = sheet_def(&body->skin, body->scene.fixed);
-    def.mesh = mesh;
-    def.young = young;
+    SnTerm terms[3] = {sn_tet_elements_term(body->scene.elements), def.terms[0], def.terms[1]};
+    def.term_count = 3;
+    def.terms = terms;
     def.mass = mass;
     CHECK(sn_world_init(context, &def, &body->world) == SN_OK && body->world.term_count == 3);
-    sn_release(young);
     sn_release(mass);
 }
 

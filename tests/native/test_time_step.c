@@ -195,7 +195,7 @@ static void schemes_have_their_order_in_time(void)
 /* Elastic and kinetic energy at rest input. */
 static double total_energy(SnContext *context, const Scene *scene, const SnState *state)
 {
-    const SnTetElements *elements = scene->world.elements;
+    const SnTetElements *elements = scene->elements;
     double *partial = SN_NEW(context, sn_tet_elements_partial_count(elements), double);
     double sum = sn_tet_elements_energy(elements, elements->inverse_rest, state->positions, partial);
     for (size_t k = 0; k < scene->n; k++) {

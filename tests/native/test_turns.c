@@ -23,7 +23,7 @@ static void bar_init(Bar *bar)
     for (size_t v = 0; v < mesh->vertex_count; v++) {
         still[v] = mesh->positions[3 * v] == 0.0;
     }
-    CHECK(sn_turns_create(&bar->context, mesh, bar->scene.world.elements, still, &bar->turns) == SN_OK);
+    CHECK(sn_turns_create(&bar->context, mesh, bar->scene.elements, still, &bar->turns) == SN_OK);
     bar->to = SN_NEW(&bar->context, bar->scene.n, double);
     bar->parts = SN_NEW(&bar->context, mesh->tet_count, double);
     bar->missing = SN_NEW(&bar->context, 9 * mesh->tet_count, double);

@@ -63,7 +63,7 @@ static inline double wild_height(const Scene *scene, const SnState *state)
 /* Kinetic, elastic and height energy of a state, the first of the velocities relative to `old_velocities`. */
 static inline double wild_energy(const Scene *scene, const SnState *state, const double *old_velocities, double *partial)
 {
-    const SnTetElements *elements = scene->world.elements;
+    const SnTetElements *elements = scene->elements;
     double sum = sn_tet_elements_energy(elements, elements->inverse_rest, state->positions, partial) + wild_height(scene, state);
     for (size_t k = 0; k < scene->n; k++) {
         if (!scene->fixed[k / 3]) {
@@ -109,14 +109,14 @@ static inline WildRun wild_run(uint64_t seed, int steps)
         wild_flatten(&mesh, &random);
     }
     Scene scene = scene_from(&context, mesh, check_random(&random) < 0.7 || run.start == WILD_TELEPORT, run.young, energy);
-    for (size_t e = 0; e < scene.world.tet_count; e++) {
-        sn_tet_elements_set_material(scene.world.elements, e, run.young, run.poisson);
+    for (size_t e = 0; e < scene.elements->count; e++) {
+        sn_tet_elements_set_material(scene.elements, e, run.young, run.poisson);
     }
     scene.driver.gravity[2] = check_random(&random) < 0.5 ? -9.81 : 0.0;
     double drag = check_random(&random) < 0.3 ? 2.0 : 0.0, damping = check_random(&random) < 0.3 ? 0.02 : 0.0;
     sn_world_damp(&scene.world, drag, damping);
 
-    double *partial = SN_NEW(&context, sn_tet_elements_partial_count(scene.world.elements), double);
+    double *partial = SN_NEW(&context, sn_tet_elements_partial_count(scene.elements), double);
     double *moved = scene_copy(&context, scene.mesh.positions, scene.n), *velocities = SN_NEW(&context, scene.n, double);
     SnState state, before;
     SnStepper *stepper;
@@ -146,8 +146,8 @@ static inline WildRun wild_run(uint64_t seed, int steps)
         }
         int euler = run.scheme == SN_SCHEME_IMPLICIT_EULER || report.fallbacks > 0;
         double reached = wild_energy(&scene, &state, euler ? before.velocities : NULL, partial), rounding = 0.0;
-        for (size_t e = 0; e < scene.world.tet_count; e++) {
-            rounding += 1e-15 * scene.world.elements->lambda[e] * scene.world.elements->volume[e];
+        for (size_t e = 0; e < scene.elements->count; e++) {
+            rounding += 1e-15 * scene.elements->lambda[e] * scene.elements->volume[e];
         }
         double over = (reached - bound) / start; /* as a fraction of what was in motion and stored */
         run.finite &= status == SN_OK && isfinite(reached);
@@ -180,8 +180,8 @@ static inline int wild_recovers(uint64_t seed, WildStart start, double poisson, 
     uint64_t random = seed * 104729 + 1;
     sn_context_init(&context);
     Scene scene = scene_from(&context, scene_box(&context, 4, 2, 2, 0.1), 1, 1e5, energy);
-    for (size_t e = 0; e < scene.world.tet_count; e++) {
-        sn_tet_elements_set_material(scene.world.elements, e, 1e5, poisson);
+    for (size_t e = 0; e < scene.elements->count; e++) {
+        sn_tet_elements_set_material(scene.elements, e, 1e5, poisson);
     }
     double *x = scene_copy(&context, scene.mesh.positions, scene.n), *zeros = SN_NEW(&context, scene.n, double);
     wild_distort(start, &scene, &random, x);

@@ -13,6 +13,7 @@ void sn_edit_body_clear(SnEditBody *body)
     sn_linear_solver_destroy(body->solver);
     sn_warp_destroy(body->warp);
     sn_world_clear(&body->world);
+    sn_tet_elements_clear(&body->tets);
     sn_triangles_clear(&body->membrane);
     sn_hinges_clear(&body->hinges);
     sn_release(body->slopes);
@@ -84,24 +85,21 @@ cleanup:
 static SnStatus init_solid(SnContext *context, const SnEditBodyDef *def, SnEditBody *body)
 {
     SnStatus status = SN_OK;
-    SnWorldDef world = sn_world_def_default();
-    world.vertex_count = body->vertex_count;
-    world.mass = def->mass;
-    world.fixed = def->fixed;
-    world.mesh = def->cage;
-    world.energy = def->energy;
-    world.young = def->young;
-    world.poisson = def->poisson;
+    SnTetElements *tets = &body->tets;
+    SN_TRY(sn_tet_elements_init_moving(context, def->cage, def->fixed, def->energy, tets));
+    sn_tet_elements_set_materials(tets, def->young, def->poisson);
+    SnTerm term = sn_tet_elements_term(tets);
+    SnWorldDef world = {.vertex_count = body->vertex_count, .mass = def->mass, .fixed = def->fixed, .term_count = 1, .terms = &term};
     SN_TRY(sn_world_init(context, &world, &body->world));
     SN_TRY(sn_warp_create(context, def->cage, def->fixed, &body->warp));
-    body->cell_count = body->world.tet_count;
+    body->cell_count = tets->count;
     body->corners = 4;
-    body->cells = body->world.tets;
-    body->sources = body->world.source_tets;
+    body->cells = tets->tets;
+    body->sources = tets->sources;
     body->source_count = def->cage->tet_count;
-    body->volume = body->world.elements->volume;
+    body->volume = tets->volume;
     SN_TRY_NEW(context, body->neighbours, 4 * body->cell_count, int32_t);
-    SnTetMesh moving = {body->vertex_count, body->cell_count, def->cage->positions, body->world.tets};
+    SnTetMesh moving = {body->vertex_count, body->cell_count, def->cage->positions, tets->moving};
     SN_TRY(sn_tet_mesh_neighbours(context, &moving, body->neighbours));
 cleanup:
     return status;
@@ -189,12 +187,8 @@ static SnStatus init_shell(SnContext *context, const SnEditBodyDef *def, SnEditB
     body->volume = body->membrane.area;
     terms[0] = sn_triangles_term(&body->membrane);
     terms[1] = sn_hinges_term(&body->hinges);
-    SnWorldDef world = sn_world_def_default();
-    world.vertex_count = body->vertex_count;
-    world.mass = def->mass;
-    world.fixed = def->fixed;
-    world.term_count = body->hinges.count > 0 ? 2 : 1;
-    world.terms = terms;
+    SnWorldDef world = {.vertex_count = body->vertex_count, .mass = def->mass, .fixed = def->fixed,
+                        .term_count = body->hinges.count > 0 ? 2 : 1, .terms = terms};
     SN_TRY(sn_world_init(context, &world, &body->world));
     SN_TRY(sn_warp_create_surface(context, surface, def->fixed, &body->warp));
     SN_TRY(find_normals(context, body));

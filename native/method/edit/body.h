@@ -5,6 +5,7 @@
 #include "dynamics/warp.h"
 #include "dynamics/world.h"
 #include "energy/hinges.h"
+#include "energy/tet_elements.h"
 #include "energy/triangles.h"
 #include "math/linear_solver.h"
 
@@ -34,6 +35,7 @@ typedef struct SnEditBody {
     double *slopes;          /* cells x corners x 3: gradients of shape functions at rest, 1/m */
     double *normals;         /* cells x 3: of triangles at rest; null: tets */
     SnWorld world;
+    SnTetElements tets;      /* of a cage */
     SnTriangles membrane;    /* of a shell */
     SnHinges hinges;
     double *stiffness;       /* K at rest, on the world's pattern */

@@ -85,7 +85,7 @@ static void mend_rotations(SnEditPose *pose)
 /* Of tets. */
 static void find_tet_gradients(SnEditPose *pose)
 {
-    const SnTetElements *elements = pose->body->world.elements;
+    const SnTetElements *elements = &pose->body->tets;
     sn_tet_elements_gradients(elements, elements->inverse_rest, pose->shown, pose->scratch);
     transpose(elements->count, pose->scratch, pose->gradients);
     sn_tet_elements_rotations(elements, elements->inverse_rest, pose->shown, pose->scratch);

@@ -15,6 +15,7 @@
 
 /* The whole body with its drive, only followed vertices fixed. */
 typedef struct Driven {
+    SnTetElements tets;
     SnWorld world;
     SnLinearSolver *solver;
     const double *drive;
@@ -24,18 +25,18 @@ typedef struct Driven {
     double *shape;  /* unknowns x 3 */
 } Driven;
 
-static SnStatus driven_init(SnContext *context, SnCalibration *c, const double *drive, const unsigned char *followed, Driven *driven)
+static SnStatus driven_init(SnContext *context, SnCalibrationWork *c, const double *drive, const unsigned char *followed, Driven *driven)
 {
     SnStatus status = SN_OK;
     for (size_t v = 0; v < c->mesh->vertex_count; v++) {
         c->fixed[v] = followed[v] || c->vertex_region[v] == SN_CALIBRATION_UNHELD;
     }
-    SN_TRY(sn_calibration_world(context, c, &driven->world));
+    SN_TRY(sn_calibration_world(context, c, &driven->tets, &driven->world));
     const SnWorld *world = &driven->world;
     driven->drive = drive;
     SN_TRY_NEW(context, driven->values, world->assembly.pattern.value_count, double);
-    SN_TRY_NEW(context, driven->unit, SN_TET_STIFFNESS * world->tet_count, double);
-    SN_TRY_NEW(context, driven->scaled, SN_TET_STIFFNESS * world->tet_count, double);
+    SN_TRY_NEW(context, driven->unit, SN_TET_STIFFNESS * driven->tets.count, double);
+    SN_TRY_NEW(context, driven->scaled, SN_TET_STIFFNESS * driven->tets.count, double);
     SN_TRY_NEW(context, driven->shape, 3 * world->assembly.unknown_count, double);
     SN_TRY(sn_modes_stiffness(context, world, c->mesh->positions, driven->unit, driven->values));
     SN_TRY(sn_linear_solver_create(context, &world->assembly.pattern, &driven->solver));
@@ -47,6 +48,7 @@ static void driven_clear(Driven *driven)
 {
     sn_linear_solver_destroy(driven->solver);
     sn_world_clear(&driven->world);
+    sn_tet_elements_clear(&driven->tets);
     sn_release(driven->unit);
     sn_release(driven->scaled);
     sn_release(driven->values);
@@ -60,7 +62,7 @@ static double element_energy(const Driven *driven, size_t e)
     const double *block = driven->unit + SN_TET_STIFFNESS * e;
     double corner[4][3] = {{0}}, sum = 0.0;
     for (size_t i = 0; i < 4; i++) {
-        int32_t unknown = assembly->unknown[driven->world.tets[4 * e + i]];
+        int32_t unknown = assembly->unknown[driven->tets.tets[4 * e + i]];
         if (unknown >= 0) {
             memcpy(corner[i], driven->shape + 3 * (size_t)unknown, sizeof corner[i]);
         }
@@ -78,17 +80,16 @@ static double element_energy(const Driven *driven, size_t e)
 }
 
 /* A new modulus for one region, with all others as they are. */
-static SnStatus refine_region(SnContext *context, SnCalibration *c, Driven *driven, int32_t region)
+static SnStatus refine_region(SnContext *context, SnCalibrationWork *c, Driven *driven, int32_t region)
 {
     SnStatus status = SN_OK;
-    const SnWorld *world = &driven->world;
-    const SnAssembly *assembly = &world->assembly;
+    const SnAssembly *assembly = &driven->world.assembly;
     size_t n = 3 * assembly->unknown_count;
     double inside = 0.0, outside = 0.0, driving = 0.0, inertia = 0.0, first = 0.0;
-    for (size_t e = 0; e < world->tet_count; e++) {
+    for (size_t e = 0; e < driven->tets.count; e++) {
         for (size_t k = 0; k < SN_TET_STIFFNESS; k++) {
             driven->scaled[SN_TET_STIFFNESS * e + k] =
-                c->modulus[world->source_tets[e]] * driven->unit[SN_TET_STIFFNESS * e + k];
+                c->modulus[driven->tets.sources[e]] * driven->unit[SN_TET_STIFFNESS * e + k];
         }
     }
     sn_assembly_gather_stiffness(assembly, driven->scaled, driven->values);
@@ -113,8 +114,8 @@ static SnStatus refine_region(SnContext *context, SnCalibration *c, Driven *driv
             inertia += moved;
             driving += moved * driven->drive[v];
         }
-        for (size_t e = 0; e < world->tet_count; e++) {
-            size_t source = (size_t)world->source_tets[e];
+        for (size_t e = 0; e < driven->tets.count; e++) {
+            size_t source = (size_t)driven->tets.sources[e];
             double energy = element_energy(driven, e);
             if (c->region[source] == region) {
                 inside += energy;
@@ -135,7 +136,7 @@ cleanup:
     return status;
 }
 
-SnStatus sn_calibration_refine(SnContext *context, SnCalibration *c, const double *drive, const unsigned char *followed, int32_t regions)
+SnStatus sn_calibration_refine(SnContext *context, SnCalibrationWork *c, const double *drive, const unsigned char *followed, int32_t regions)
 {
     SnStatus status = SN_OK;
     Driven driven = {0};

@@ -17,13 +17,14 @@
 #define MOST_MODES 24
 #define COSTS_NOTHING 1e-12 /* of the mean stiffness over mass: a mode below it is a hinge, not a swing */
 
-SnStatus sn_calibration_sag(SnContext *context, SnCalibration *c)
+SnStatus sn_calibration_sag(SnContext *context, SnCalibrationWork *c)
 {
     SnStatus status = SN_OK;
+    SnTetElements tets = {0};
     SnWorld world = {0};
     SnLinearSolver *solver = NULL;
     double *values = NULL, *load = NULL;
-    SN_TRY(sn_calibration_world(context, c, &world));
+    SN_TRY(sn_calibration_world(context, c, &tets, &world));
     const SnAssembly *assembly = &world.assembly;
     SN_TRY_NEW(context, values, assembly->pattern.value_count, double);
     SN_TRY(sn_modes_stiffness(context, &world, c->mesh->positions, NULL, values));
@@ -52,13 +53,14 @@ SnStatus sn_calibration_sag(SnContext *context, SnCalibration *c)
 cleanup:
     sn_linear_solver_destroy(solver);
     sn_world_clear(&world);
+    sn_tet_elements_clear(&tets);
     sn_release(values);
     sn_release(load);
     return status;
 }
 
 /* Rayleigh quotient over the vertices with marked[v] != 0. */
-static double quotient(const SnCalibration *c)
+static double quotient(const SnCalibrationWork *c)
 {
     double along = 0.0, squared = 0.0;
     for (size_t v = 0; v < c->mesh->vertex_count; v++) {
@@ -72,7 +74,7 @@ static double quotient(const SnCalibration *c)
 }
 
 /* Strain of the marked vertices' flesh, root of its mean square: at unit modulus its energy is the work of the load. */
-static double mean_strain(const SnCalibration *c)
+static double mean_strain(const SnCalibrationWork *c)
 {
     double work = 0.0, volume = 0.0;
     for (size_t v = 0; v < c->mesh->vertex_count; v++) {
@@ -86,7 +88,7 @@ static double mean_strain(const SnCalibration *c)
 }
 
 /* Labels connected components (through tets) of the vertices with wanted[v] == value. Returns their number. */
-static int32_t label_components(SnCalibration *c, const unsigned char *wanted, unsigned char value)
+static int32_t label_components(SnCalibrationWork *c, const unsigned char *wanted, unsigned char value)
 {
     int32_t components = 0;
     for (size_t v = 0; v < c->mesh->vertex_count; v++) {
@@ -117,7 +119,7 @@ static int32_t label_components(SnCalibration *c, const unsigned char *wanted, u
 }
 
 /* Grows marked[] by a ring of tets; vertices that may not move stay out. */
-static void grow_marked(SnCalibration *c, const unsigned char *held)
+static void grow_marked(SnCalibrationWork *c, const unsigned char *held)
 {
     size_t found = 0;
     for (size_t v = 0; v < c->mesh->vertex_count; v++) {
@@ -136,7 +138,7 @@ static void grow_marked(SnCalibration *c, const unsigned char *held)
 }
 
 /* The marked vertices and the tets at them become a region. */
-static void assign_marked(SnCalibration *c, int32_t region, double modulus, double strain)
+static void assign_marked(SnCalibrationWork *c, int32_t region, double modulus, double strain)
 {
     for (size_t e = 0; e < c->mesh->tet_count; e++) {
         const int32_t *tet = c->mesh->tets + 4 * e;
@@ -152,15 +154,16 @@ static void assign_marked(SnCalibration *c, int32_t region, double modulus, doub
 }
 
 /* First mode of the marked vertices, which nothing holds, that is neither rigid nor that of a hinge. */
-static SnStatus free_frequency(SnContext *context, SnCalibration *c, double *frequency)
+static SnStatus free_frequency(SnContext *context, SnCalibrationWork *c, double *frequency)
 {
     SnStatus status = SN_OK;
+    SnTetElements tets = {0};
     SnWorld world = {0};
     double *values = NULL, *masses = NULL, modes[MOST_MODES], stiffness = 0.0, mass = 0.0;
     for (size_t v = 0; v < c->mesh->vertex_count; v++) {
         c->fixed[v] = !c->marked[v];
     }
-    SN_TRY(sn_calibration_world(context, c, &world));
+    SN_TRY(sn_calibration_world(context, c, &tets, &world));
     const SnBlockPattern *pattern = &world.assembly.pattern;
     SN_TRY_NEW(context, values, pattern->value_count, double);
     SN_TRY(sn_modes_stiffness(context, &world, c->mesh->positions, NULL, values));
@@ -181,6 +184,7 @@ static SnStatus free_frequency(SnContext *context, SnCalibration *c, double *fre
     *frequency = fmax(modes[mode], COSTS_NOTHING * stiffness / mass);
 cleanup:
     sn_world_clear(&world);
+    sn_tet_elements_clear(&tets);
     sn_release(values);
     sn_release(masses);
     return status;
@@ -196,7 +200,7 @@ static int compare_sag(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-static double sag_along(const SnCalibration *c, size_t vertex, size_t direction)
+static double sag_along(const SnCalibrationWork *c, size_t vertex, size_t direction)
 {
     const double *y = c->sag + 9 * vertex + 3 * direction;
     return sqrt(y[0] * y[0] + y[1] * y[1] + y[2] * y[2]);
@@ -204,7 +208,7 @@ static double sag_along(const SnCalibration *c, size_t vertex, size_t direction)
 
 /* Marks in `soft` those of the marked vertices that sag far more than half of their mass does, in any direction of the load: an ear
    gives way across its sheet, however much the head below it nods along. */
-static SnStatus find_soft(SnContext *context, const SnCalibration *c, unsigned char *soft)
+static SnStatus find_soft(SnContext *context, const SnCalibrationWork *c, unsigned char *soft)
 {
     MassAt *sorted = SN_NEW(context, c->mesh->vertex_count, MassAt);
     if (sorted == NULL) {
@@ -232,7 +236,7 @@ static SnStatus find_soft(SnContext *context, const SnCalibration *c, unsigned c
     return SN_OK;
 }
 
-SnStatus sn_calibration_unheld(SnContext *context, SnCalibration *c, const unsigned char *held, unsigned char *whole,
+SnStatus sn_calibration_unheld(SnContext *context, SnCalibrationWork *c, const unsigned char *held, unsigned char *whole,
                                double *largest_mass, double *main_frequency, int *unheld)
 {
     SnStatus status = SN_OK;
@@ -270,7 +274,7 @@ cleanup:
 }
 
 /* The part of a vertex goes on to those beside it that have none and are not held for good, until all have one. */
-static void spread_parts(SnCalibration *c, const unsigned char *out, int32_t *part)
+static void spread_parts(SnCalibrationWork *c, const unsigned char *out, int32_t *part)
 {
     size_t head = 0, tail = 0;
     for (size_t v = 0; v < c->mesh->vertex_count; v++) {
@@ -292,7 +296,7 @@ static void spread_parts(SnCalibration *c, const unsigned char *out, int32_t *pa
     }
 }
 
-SnStatus sn_calibration_parts(SnContext *context, SnCalibration *c, const unsigned char *out, unsigned char *soft, double *largest_mass,
+SnStatus sn_calibration_parts(SnContext *context, SnCalibrationWork *c, const unsigned char *out, unsigned char *soft, double *largest_mass,
                               double *main_frequency, int32_t *parts)
 {
     SnStatus status = SN_OK;
@@ -346,7 +350,7 @@ cleanup:
     return status;
 }
 
-SnStatus sn_calibration_soft(SnContext *context, SnCalibration *c, const unsigned char *held, const unsigned char *soft,
+SnStatus sn_calibration_soft(SnContext *context, SnCalibrationWork *c, const unsigned char *held, const unsigned char *soft,
                              int32_t *regions)
 {
     SnStatus status = SN_OK;

@@ -12,7 +12,6 @@
 #include <math.h>
 #include <string.h>
 
-#define PI 3.14159265358979323846
 #define MAX_SUBSTEPS 64
 #define HELD 1e6            /* drive ratio of an animated weight of 1: what follows exactly, but for the projection at its frame */
 #define INNER 1.5           /* of the damping at Jiggle, which is 2, is inner: what swings faster, thin flesh and ripples, rests sooner */
@@ -28,6 +27,7 @@
 struct SnEnrich {
     SnEnrichSettings settings;
     SnEnrichSummary summary;
+    SnTetElements tets;    /* the world's one term */
     SnWorld world;
     SnInputDriver driver;
     SnKeepPose keep_pose;
@@ -80,7 +80,7 @@ SnEnrichSettings sn_enrich_settings_default(void)
 /* The drive of a vertex, and its damping. */
 static void drive_vertex(SnEnrich *enrich, size_t v, double weight)
 {
-    double omega = 2.0 * PI * enrich->summary.frequency;
+    double omega = 2.0 * SN_PI * enrich->summary.frequency;
     double ratio = weight >= SN_WEIGHT_EXACT ? HELD : sn_flesh_drive_ratio(weight, enrich->settings.balance);
     enrich->drive[v] = enrich->world.fixed[v] ? 0.0 : enrich->world.mass[v] * omega * omega * ratio;
     enrich->drive_drag[v] = enrich->drive_damping * enrich->drive[v];
@@ -90,7 +90,7 @@ static void set_forces(SnEnrich *enrich)
 {
     const SnEnrichSettings *settings = &enrich->settings;
     SnWorld *world = &enrich->world;
-    double omega = 2.0 * PI * enrich->summary.frequency, ratio = log(20.0) / (omega * settings->settle);
+    double omega = 2.0 * SN_PI * enrich->summary.frequency, ratio = log(20.0) / (omega * settings->settle);
     double drag = (2.0 - INNER) * ratio * omega;
     world->damping[0] = INNER * ratio / omega;
     enrich->drive_damping = DRIVE_DAMPED * world->damping[0];
@@ -116,7 +116,7 @@ static SnStatus find_softness(SnContext *context, const SnEnrich *enrich, const 
                               double *softness)
 {
     SnStatus status = SN_OK;
-    double elastic, driven, omega = 2.0 * PI * enrich->settings.jiggle;
+    double elastic, driven, omega = 2.0 * SN_PI * enrich->settings.jiggle;
     SN_TRY(sn_average_mode_find(context, world, enrich->drive, cage->positions, &elastic, &driven, energy));
     *softness = fmax((omega * omega - driven) / fmax(elastic, 1e-300), SOFTEST);
     *softness = *softness > FIRMEST ? 1.0 : *softness; /* it only turns, which no stiffness quickens */
@@ -124,18 +124,18 @@ cleanup:
     return status;
 }
 
-static SnWorldDef world_def(const SnEnrich *enrich, const SnTetMesh *cage, const double *young, const double *mass,
-                            const unsigned char *fixed)
+/* A world of the tets of the cage that move where these vertices are fixed. */
+static SnStatus make_world(SnContext *context, const SnEnrich *enrich, const SnTetMesh *cage, const double *young, const double *mass,
+                           const unsigned char *fixed, SnTetElements *tets, SnWorld *world)
 {
-    SnWorldDef def = sn_world_def_default();
-    def.vertex_count = cage->vertex_count;
-    def.mesh = cage;
-    def.energy = enrich->settings.energy;
-    def.young = young;
-    def.poisson = enrich->settings.poisson;
-    def.mass = mass;
-    def.fixed = fixed;
-    return def;
+    SnStatus status = SN_OK;
+    SN_TRY(sn_tet_elements_init_moving(context, cage, fixed, enrich->settings.energy, tets));
+    sn_tet_elements_set_materials(tets, young, enrich->settings.poisson);
+    SnTerm term = sn_tet_elements_term(tets);
+    SnWorldDef def = {.vertex_count = cage->vertex_count, .mass = mass, .fixed = fixed, .term_count = 1, .terms = &term};
+    SN_TRY(sn_world_init(context, &def, world));
+cleanup:
+    return status;
 }
 
 /* The same for one region, with all others where the input has them. `held` and `energy` (cage vertices) are scratch. */
@@ -143,6 +143,7 @@ static SnStatus find_region_softness(SnContext *context, const SnEnrich *enrich,
                                      int32_t region, const double *young, unsigned char *held, double *energy, double *softness)
 {
     SnStatus status = SN_OK;
+    SnTetElements tets = {0};
     SnWorld part = {0};
     *softness = 1.0;
     for (size_t v = 0; v < cage->vertex_count; v++) {
@@ -151,27 +152,27 @@ static SnStatus find_region_softness(SnContext *context, const SnEnrich *enrich,
     if (memchr(held, 0, cage->vertex_count) == NULL) {
         goto cleanup;
     }
-    SnWorldDef def = world_def(enrich, cage, young, enrich->world.mass, held);
-    SN_TRY(sn_world_init(context, &def, &part));
+    SN_TRY(make_world(context, enrich, cage, young, enrich->world.mass, held, &tets, &part));
     SN_TRY(sn_averages_constrain(context, regions, &part));
     SN_TRY(find_softness(context, enrich, &part, cage, energy, softness));
 cleanup:
     sn_world_clear(&part);
+    sn_tet_elements_clear(&tets);
     return status;
 }
 
 /* Multiplies the modulus of each region by softness[region]; tets between regions take the mean. */
 static void soften(SnEnrich *enrich, const SnTetMesh *cage, const int32_t *regions, const double *softness, double *young)
 {
-    for (size_t e = 0; e < enrich->world.tet_count; e++) {
-        size_t source = (size_t)enrich->world.source_tets[e];
+    for (size_t e = 0; e < enrich->tets.count; e++) {
+        size_t source = (size_t)enrich->tets.sources[e];
         double sum = 0.0;
         for (size_t i = 0; i < 4; i++) {
             int32_t region = regions[cage->tets[4 * source + i]];
             sum += region >= 0 ? 0.25 * log(softness[region]) : 0.0;
         }
         young[source] *= exp(sum);
-        sn_tet_elements_set_material(enrich->world.elements, e, young[source], enrich->settings.poisson);
+        sn_tet_elements_set_material(&enrich->tets, e, young[source], enrich->settings.poisson);
     }
 }
 
@@ -234,13 +235,12 @@ static int choose_substeps(const SnEnrich *enrich)
     if (settings->substeps > 0) {
         return settings->substeps;
     }
-    double angle = 2.0 * PI * enrich->summary.frequency * settings->interval;
+    double angle = 2.0 * SN_PI * enrich->summary.frequency * settings->interval;
     return (int)fmin(fmax(ceil(angle / SN_ENRICH_STEP_ANGLE), 1.0), MAX_SUBSTEPS);
 }
 
-/* What an animated body needs to find its weights anew. Nothing of it is eliminated: what follows now may be free later. */
-static SnStatus prepare_animated(SnContext *context, SnEnrich *enrich, const SnCagedBody *body, const double *cage_follow,
-                                 unsigned char *followed)
+/* What an animated body needs to find its weights anew. */
+static SnStatus prepare_animated(SnContext *context, SnEnrich *enrich, const SnCagedBody *body, const double *cage_follow)
 {
     SnStatus status = SN_OK;
     const SnTetMesh *cage = body->cage;
@@ -259,9 +259,57 @@ static SnStatus prepare_animated(SnContext *context, SnEnrich *enrich, const SnC
         SN_TRY_NEW(context, enrich->cage_follow, cage->vertex_count, double);
         memcpy(enrich->cage_follow, cage_follow, cage->vertex_count * sizeof *cage_follow);
     }
-    memset(followed, 0, cage->vertex_count);
 cleanup:
     return status;
+}
+
+/* The world of the flesh: its tets, what drives and damps them, the averages, and the limit of what it feels. */
+static SnStatus build(SnContext *context, SnEnrich *enrich, const SnCagedBody *body, const SnEnrichPaint *paint,
+                      const unsigned char *followed, SnFleshMaterial *material)
+{
+    SnStatus status = SN_OK;
+    const SnEnrichSettings *settings = &enrich->settings;
+    const SnTetMesh *cage = body->cage;
+    SnWorld *world = &enrich->world;
+    SN_TRY(make_world(context, enrich, cage, material->young, material->mass, followed, &enrich->tets, world));
+    SN_TRY_NEW(context, enrich->drive, cage->vertex_count, double);
+    SN_TRY_NEW(context, enrich->drive_drag, cage->vertex_count, double);
+    SN_TRY_NEW(context, enrich->push, 3 * cage->vertex_count, double);
+    SN_TRY_NEW(context, enrich->most, cage->vertex_count, double);
+    SN_TRY(sn_keep_pose_init(context, &enrich->tets, cage->vertex_count, settings->keep_pose, &enrich->keep_pose));
+    SN_TRY(sn_firmness_init(context, &enrich->tets, cage->vertex_count, settings->tighten, &enrich->firmness));
+    SN_TRY(sn_flesh_regions(context, body, paint, settings, &enrich->tets, world, &enrich->keep_pose));
+    for (size_t e = 0; e < enrich->tets.count; e++) {
+        world->damping_scale[0][e] *= material->calm[enrich->tets.sources[e]];
+    }
+    set_forces(enrich);
+    if (paint->averages != NULL) {
+        SN_TRY(set_averages(context, enrich, cage, paint->averages, material->young));
+    }
+    if (settings->young == 0.0 && !settings->free_body && world->constraints.size == 0) { /* averages limit what they leave by themselves */
+        SN_TRY(sn_limit_find(context, world, cage, enrich->drive, enrich->cage_weights, settings->size, enrich->most));
+        enrich->driver.most = enrich->most;
+    }
+    SN_TRY_NEW(context, enrich->row_targets, world->constraints.size, double);
+    SN_TRY_NEW(context, enrich->row_work, world->constraints.size, double);
+cleanup:
+    return status;
+}
+
+static void summarise(SnEnrich *enrich, const unsigned char *followed, const SnFleshMaterial *material)
+{
+    SnEnrichSummary *summary = &enrich->summary;
+    summary->regions = material->regions;
+    summary->free_tets = enrich->tets.count;
+    summary->young_min = INFINITY;
+    for (size_t v = 0; v < enrich->world.vertex_count; v++) {
+        summary->followed_vertices += followed[v];
+    }
+    for (size_t e = 0; e < enrich->tets.count; e++) {
+        double modulus = material->young[enrich->tets.sources[e]] / material->share[enrich->tets.sources[e]];
+        summary->young_min = fmin(summary->young_min, modulus);
+        summary->young_max = fmax(summary->young_max, modulus);
+    }
 }
 
 SnStatus sn_enrich_create(SnContext *context, const SnCagedBody *body, const SnEnrichPaint *paint, const SnEnrichSettings *settings,
@@ -270,8 +318,8 @@ SnStatus sn_enrich_create(SnContext *context, const SnCagedBody *body, const SnE
     SnStatus status = SN_OK;
     SnEnrich *enrich = NULL;
     const SnTetMesh *cage = body->cage;
-    double *mass = NULL, *young = NULL, *share = NULL, *calm = NULL;
-    unsigned char *followed = NULL;
+    SnFleshMaterial material = {0};
+    unsigned char *followed = NULL, *fixed = NULL;
     *out = NULL;
     SN_TRY_NEW(context, enrich, 1, SnEnrich);
     enrich->settings = *settings;
@@ -281,62 +329,28 @@ SnStatus sn_enrich_create(SnContext *context, const SnCagedBody *body, const SnE
     SN_TRY_NEW(context, enrich->shift, 3 * cage->vertex_count, double);
     SN_TRY_NEW(context, enrich->tangled, cage->vertex_count, unsigned char);
     SN_TRY_NEW(context, enrich->around, 4 * cage->vertex_count, double);
-    SN_TRY_NEW(context, mass, cage->vertex_count, double);
-    SN_TRY_NEW(context, young, cage->tet_count, double);
-    SN_TRY_NEW(context, share, cage->tet_count, double);
-    SN_TRY_NEW(context, calm, cage->tet_count, double);
     SN_TRY_NEW(context, followed, cage->vertex_count, unsigned char);
+    SN_TRY_NEW(context, fixed, cage->vertex_count, unsigned char);
     sn_context_stage(context, "Spreading the weights", 1);
     SN_TRY(sn_flesh_weights(context, body, paint, enrich->cage_weights, followed));
-    SN_TRY(sn_flesh_material(context, body, paint, settings, enrich->cage_weights, followed, young, mass, share, calm,
-                             &enrich->summary.frequency, &enrich->summary.regions));
-    for (size_t v = 0; v < cage->vertex_count; v++) {
-        enrich->summary.followed_vertices += followed[v];
+    SN_TRY(sn_flesh_material(context, body, paint, settings, enrich->cage_weights, followed, &material));
+    if (settings->animated) { /* nothing is eliminated: what follows now may be free later */
+        SN_TRY(prepare_animated(context, enrich, body, paint->cage_follow));
+    } else {
+        memcpy(fixed, followed, cage->vertex_count);
     }
-    if (settings->animated) {
-        SN_TRY(prepare_animated(context, enrich, body, paint->cage_follow, followed));
-    }
-    SnWorldDef def = world_def(enrich, cage, young, mass, followed);
-    SN_TRY(sn_world_init(context, &def, &enrich->world));
-    SN_TRY_NEW(context, enrich->drive, cage->vertex_count, double);
-    SN_TRY_NEW(context, enrich->drive_drag, cage->vertex_count, double);
-    SN_TRY_NEW(context, enrich->push, 3 * cage->vertex_count, double);
-    SN_TRY_NEW(context, enrich->most, cage->vertex_count, double);
-    SN_TRY(sn_keep_pose_init(context, enrich->world.elements, cage->vertex_count, settings->keep_pose, &enrich->keep_pose));
-    SN_TRY(sn_firmness_init(context, enrich->world.elements, cage->vertex_count, settings->tighten, &enrich->firmness));
-    SN_TRY(sn_flesh_regions(context, body, paint, settings, &enrich->world, &enrich->keep_pose));
-    for (size_t e = 0; e < enrich->world.tet_count; e++) {
-        enrich->world.damping_scale[0][e] *= calm[enrich->world.source_tets[e]];
-    }
-    set_forces(enrich);
-    if (paint->averages != NULL) {
-        SN_TRY(set_averages(context, enrich, cage, paint->averages, young));
-    }
-    if (settings->young == 0.0 && !settings->free_body && enrich->world.constraints.size == 0) { /* averages limit what they leave by themselves */
-        SN_TRY(sn_limit_find(context, &enrich->world, cage, enrich->drive, enrich->cage_weights, settings->size, enrich->most));
-        enrich->driver.most = enrich->most;
-    }
-    SN_TRY_NEW(context, enrich->row_targets, enrich->world.constraints.size, double);
-    SN_TRY_NEW(context, enrich->row_work, enrich->world.constraints.size, double);
+    enrich->summary.frequency = material.frequency;
+    SN_TRY(build(context, enrich, body, paint, fixed, &material));
+    summarise(enrich, followed, &material);
     enrich->summary.substeps = choose_substeps(enrich);
     enrich->steering = sn_input_driver(&enrich->driver);
     SnMember member = sn_enrich_member(enrich);
     SN_TRY(sn_ensemble_create(context, 1, &member, &enrich->alone));
-
-    enrich->summary.free_tets = enrich->world.tet_count;
-    enrich->summary.young_min = INFINITY;
-    for (size_t e = 0; e < enrich->world.tet_count; e++) {
-        double modulus = young[enrich->world.source_tets[e]] / share[enrich->world.source_tets[e]];
-        enrich->summary.young_min = fmin(enrich->summary.young_min, modulus);
-        enrich->summary.young_max = fmax(enrich->summary.young_max, modulus);
-    }
     *out = enrich;
 cleanup:
-    sn_release(mass);
-    sn_release(young);
-    sn_release(share);
-    sn_release(calm);
+    sn_flesh_material_clear(&material);
     sn_release(followed);
+    sn_release(fixed);
     if (status != SN_OK) {
         sn_enrich_destroy(enrich);
     }
@@ -352,6 +366,7 @@ void sn_enrich_destroy(SnEnrich *enrich)
     sn_keep_pose_clear(&enrich->keep_pose);
     sn_firmness_clear(&enrich->firmness);
     sn_world_clear(&enrich->world);
+    sn_tet_elements_clear(&enrich->tets);
     double *arrays[] = {enrich->cage_weights, enrich->areas, enrich->cage_follow, enrich->weights_begin, enrich->weights_end,
                         enrich->pose,         enrich->pose_velocity, enrich->shift, enrich->around, enrich->row_targets,
                         enrich->row_work, enrich->drive, enrich->drive_drag, enrich->push, enrich->most};
@@ -382,12 +397,17 @@ void sn_enrich_push(SnEnrich *enrich, const double *acceleration)
 
 void sn_enrich_firm(SnEnrich *enrich, const double *begin, const double *end)
 {
-    sn_firmness_lead(&enrich->firmness, enrich->world.source_tets, begin, end);
+    sn_firmness_lead(&enrich->firmness, enrich->tets.sources, begin, end);
 }
 
 const double *sn_enrich_cage_weights(const SnEnrich *enrich)
 {
     return enrich->cage_weights;
+}
+
+const SnTetElements *sn_enrich_tets(const SnEnrich *enrich)
+{
+    return &enrich->tets;
 }
 
 const SnWorld *sn_enrich_world(const SnEnrich *enrich)
@@ -435,23 +455,23 @@ static void hold(void *self, double fraction, SnState *state)
 }
 
 /* Signed volume of a tet over its volume at rest. */
-static double relative_volume(const SnWorld *world, size_t tet, const double *positions)
+static double relative_volume(const SnTetElements *tets, size_t tet, const double *positions)
 {
     double edges[9];
-    sn_mat3_edges(positions, world->tets + 4 * tet, edges);
-    return sn_mat3_determinant(edges) / (6.0 * world->elements->volume[tet]);
+    sn_mat3_edges(positions, tets->tets + 4 * tet, edges);
+    return sn_mat3_determinant(edges) / (6.0 * tets->volume[tet]);
 }
 
 /* Marks the corners of tets that are inside out while the pose has them sound. Returns how many there are. */
 static size_t find_tangled(SnEnrich *enrich, const double *pose, const double *positions)
 {
-    const SnWorld *world = &enrich->world;
+    const SnTetElements *tets = &enrich->tets;
     size_t found = 0;
-    memset(enrich->tangled, 0, world->vertex_count);
-    for (size_t e = 0; e < world->tet_count; e++) {
-        if (relative_volume(world, e, positions) < 0.0 && relative_volume(world, e, pose) > SN_ENRICH_SOUND_VOLUME) {
+    memset(enrich->tangled, 0, enrich->world.vertex_count);
+    for (size_t e = 0; e < tets->count; e++) {
+        if (relative_volume(tets, e, positions) < 0.0 && relative_volume(tets, e, pose) > SN_ENRICH_SOUND_VOLUME) {
             for (size_t i = 0; i < 4; i++) {
-                enrich->tangled[world->tets[4 * e + i]] = 1;
+                enrich->tangled[tets->tets[4 * e + i]] = 1;
             }
             found++;
         }
@@ -465,8 +485,8 @@ static void even_out(SnEnrich *enrich, const double *input, double *values)
 {
     const SnWorld *world = &enrich->world;
     memset(enrich->around, 0, 4 * world->vertex_count * sizeof *enrich->around);
-    for (size_t e = 0; e < world->tet_count; e++) {
-        const int32_t *tet = world->tets + 4 * e;
+    for (size_t e = 0; e < enrich->tets.count; e++) {
+        const int32_t *tet = enrich->tets.tets + 4 * e;
         double sum[3] = {0};
         for (int i = 0; i < 4; i++) {
             for (size_t a = 0; a < 3; a++) {

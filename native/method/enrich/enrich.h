@@ -90,6 +90,7 @@ SnStatus sn_enrich_follow(SnContext *context, SnEnrich *enrich, const double *be
 /* Weights of the cage vertices (0..1, 1 = followed), for pictures and tests. */
 const double *sn_enrich_cage_weights(const SnEnrich *enrich);
 const SnWorld *sn_enrich_world(const SnEnrich *enrich);
+const SnTetElements *sn_enrich_tets(const SnEnrich *enrich); /* of the world */
 
 /* Moves `positions` (cage vertices x 3) from a start to where the flesh comes to rest in a pose (cage vertices x 3) that stands still, under
    gravity and the push. Of animated weights, and of factors of the stiffness, those at the begin of the interval count. */

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "dynamics/weights.h"
+#include "math/mat3.h"
 #include "method/enrich/calibration.h"
 #include "method/enrich/transition.h"
 
@@ -9,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PI 3.14159265358979323846
 #define STRONGEST 0.999 /* driven vertices stay below this: tan grows without bound */
 /* Flesh that is thin on what holds it would have to be so soft for Jiggle that it folds: an acceleration as lively characters have
    (1/s², times the body's size) may strain it so much. */
@@ -55,7 +55,7 @@ cleanup:
 double sn_flesh_drive_ratio(double painted, double balance)
 {
     double weight = pow(painted, balance);
-    return weight > 0.0 ? tan(0.5 * PI * fmin(weight, STRONGEST)) : 0.0;
+    return weight > 0.0 ? tan(0.5 * SN_PI * fmin(weight, STRONGEST)) : 0.0;
 }
 
 /* share (tets): how much of the modulus of its flesh a tet has. Strain is the same all over a tet, so what it resists with is the flesh in
@@ -72,17 +72,17 @@ static void find_shares(const SnCagedBody *body, double *share)
 }
 
 typedef struct Swing {
-    double unit_frequency, strain, volume;
+    double squared_frequency, strain, volume;
 } Swing;
 
 static int compare_swings(const void *left, const void *right)
 {
-    double a = ((const Swing *)left)->unit_frequency, b = ((const Swing *)right)->unit_frequency;
+    double a = ((const Swing *)left)->squared_frequency, b = ((const Swing *)right)->squared_frequency;
     return (a > b) - (a < b);
 }
 
 /* Gives all tets what the calibration found for those that give way most, but for a few. */
-static SnStatus take_softest(SnContext *context, const SnTetMesh *cage, const unsigned char *followed, double *unit_frequency, double *strain)
+static SnStatus take_softest(SnContext *context, const SnTetMesh *cage, const unsigned char *followed, SnCalibration *found)
 {
     SnStatus status = SN_OK;
     Swing *swings = NULL;
@@ -92,7 +92,7 @@ static SnStatus take_softest(SnContext *context, const SnTetMesh *cage, const un
     for (size_t e = 0; e < cage->tet_count; e++) {
         const int32_t *tet = cage->tets + 4 * e;
         if (!(followed[tet[0]] && followed[tet[1]] && followed[tet[2]] && followed[tet[3]])) {
-            swings[count] = (Swing){unit_frequency[e], strain[e], sn_tet_mesh_volume(cage, cage->positions, e)};
+            swings[count] = (Swing){found->squared_frequency[e], found->strain[e], sn_tet_mesh_volume(cage, cage->positions, e)};
             total += swings[count++].volume;
         }
     }
@@ -104,25 +104,24 @@ static SnStatus take_softest(SnContext *context, const SnTetMesh *cage, const un
         sum += swings[chosen++].volume;
     }
     for (size_t e = 0; e < cage->tet_count; e++) {
-        unit_frequency[e] = swings[chosen].unit_frequency;
-        strain[e] = swings[chosen].strain;
+        found->squared_frequency[e] = swings[chosen].squared_frequency;
+        found->strain[e] = swings[chosen].strain;
     }
 cleanup:
     sn_release(swings);
     return status;
 }
 
-/* Young's modulus of every tet, and the frequency that driving and substeps are measured by. */
+/* Young's modulus of every tet, and the frequency that driving and substeps are measured by; mass and shares are there. */
 static SnStatus choose_modulus(SnContext *context, const SnTetMesh *cage, const SnEnrichSettings *settings, const double *weights,
-                               const unsigned char *followed, const double *mass, const double *share, double *young, double *calm,
-                               double *frequency, int *regions)
+                               const unsigned char *followed, SnFleshMaterial *material)
 {
     SnStatus status = SN_OK;
+    SnCalibration found = {0};
     double *drive = NULL, *firmness = NULL, *nothing = NULL;
     unsigned char *nobody = NULL;
-    double *strain = NULL, main_frequency = 1.0, omega = 2.0 * PI * settings->jiggle, push = TYPICAL_PUSH * settings->size;
+    double omega = 2.0 * SN_PI * settings->jiggle, push = TYPICAL_PUSH * settings->size;
     SN_TRY_NEW(context, drive, cage->vertex_count, double);
-    SN_TRY_NEW(context, strain, cage->tet_count, double);
     if (settings->animated && memchr(followed, 0, cage->vertex_count) == NULL) { /* all of it lets go later: as a body that nothing holds */
         SN_TRY_NEW(context, nothing, cage->vertex_count, double);
         SN_TRY_NEW(context, nobody, cage->vertex_count, unsigned char);
@@ -135,23 +134,25 @@ static SnStatus choose_modulus(SnContext *context, const SnTetMesh *cage, const 
     SN_TRY_NEW(context, firmness, cage->tet_count, double);
     SN_TRY(sn_transition_firmness(context, cage, followed, settings->transition, firmness));
     for (size_t e = 0; e < cage->tet_count; e++) {
-        firmness[e] *= share[e];
+        firmness[e] *= material->share[e];
     }
-    SN_TRY(sn_calibration_run(context, cage, settings->poisson, settings->density, firmness, mass, weights, drive, followed, young,
-                              strain, &main_frequency, regions));
+    SnCalibrationDef def = {.mesh = cage, .poisson = settings->poisson, .density = settings->density, .mass = material->mass,
+                            .firmness = firmness, .weights = weights, .drive = drive, .followed = followed};
+    SN_TRY(sn_calibration_run(context, &def, &found));
     if (settings->one_material) {
-        SN_TRY(take_softest(context, cage, followed, young, strain));
+        SN_TRY(take_softest(context, cage, followed, &found));
     }
     for (size_t e = 0; e < cage->tet_count; e++) {
-        double wanted = omega * omega / young[e], firmer = fmax(1.0, push * strain[e] / MOST_STRAIN / wanted);
-        young[e] = firmness[e] * (settings->young > 0.0 ? settings->young : firmer * wanted);
-        calm[e] = settings->young > 0.0 ? 1.0 : pow(fmin(firmer, MOST_CALMED), CALMED);
+        double wanted = omega * omega / found.squared_frequency[e], firmer = fmax(1.0, push * found.strain[e] / MOST_STRAIN / wanted);
+        material->young[e] = firmness[e] * (settings->young > 0.0 ? settings->young : firmer * wanted);
+        material->calm[e] = settings->young > 0.0 ? 1.0 : pow(fmin(firmer, MOST_CALMED), CALMED);
     }
-    *frequency = settings->young > 0.0 ? sqrt(settings->young * main_frequency) / (2.0 * PI) : settings->jiggle;
+    material->frequency = settings->young > 0.0 ? sqrt(settings->young * found.main_frequency) / (2.0 * SN_PI) : settings->jiggle;
+    material->regions = found.region_count;
 cleanup:
+    sn_calibration_clear(&found);
     sn_release(drive);
     sn_release(firmness);
-    sn_release(strain);
     sn_release(nothing);
     sn_release(nobody);
     return status;
@@ -192,7 +193,7 @@ static SnStatus scale_material(SnContext *context, const SnCagedBody *body, cons
     for (size_t e = 0; e < cage->tet_count; e++) {
         tets[e] *= body->fill != NULL ? body->fill[e] : 1.0;
     }
-    sn_world_lumped_mass(cage, settings->density, tets, mass);
+    sn_tet_mesh_lumped_mass(cage, settings->density, tets, mass);
     SN_TRY(find_scales(context, body, paint->stiffness, settings->stiffness_painted, vertices, tets));
     for (size_t e = 0; e < cage->tet_count; e++) {
         young[e] *= tets[e];
@@ -210,20 +211,36 @@ cleanup:
 }
 
 SnStatus sn_flesh_material(SnContext *context, const SnCagedBody *body, const SnEnrichPaint *paint, const SnEnrichSettings *settings,
-                           const double *weights, const unsigned char *followed, double *young, double *mass, double *share,
-                           double *calm, double *frequency, int *regions)
+                           const double *weights, const unsigned char *followed, SnFleshMaterial *material)
 {
     SnStatus status = SN_OK;
-    find_shares(body, share);
-    sn_world_lumped_mass(body->cage, settings->density, body->fill, mass);
-    SN_TRY(choose_modulus(context, body->cage, settings, weights, followed, mass, share, young, calm, frequency, regions));
-    SN_TRY(scale_material(context, body, paint, settings, young, mass));
+    *material = (SnFleshMaterial){0};
+    SN_TRY_NEW(context, material->young, body->cage->tet_count, double);
+    SN_TRY_NEW(context, material->mass, body->cage->vertex_count, double);
+    SN_TRY_NEW(context, material->share, body->cage->tet_count, double);
+    SN_TRY_NEW(context, material->calm, body->cage->tet_count, double);
+    find_shares(body, material->share);
+    sn_tet_mesh_lumped_mass(body->cage, settings->density, body->fill, material->mass);
+    SN_TRY(choose_modulus(context, body->cage, settings, weights, followed, material));
+    SN_TRY(scale_material(context, body, paint, settings, material->young, material->mass));
 cleanup:
+    if (status != SN_OK) {
+        sn_flesh_material_clear(material);
+    }
     return status;
 }
 
+void sn_flesh_material_clear(SnFleshMaterial *material)
+{
+    sn_release(material->young);
+    sn_release(material->mass);
+    sn_release(material->share);
+    sn_release(material->calm);
+    *material = (SnFleshMaterial){0};
+}
+
 SnStatus sn_flesh_regions(SnContext *context, const SnCagedBody *body, const SnEnrichPaint *paint, const SnEnrichSettings *settings,
-                          SnWorld *world, SnKeepPose *keep_pose)
+                          const SnTetElements *moving, SnWorld *world, SnKeepPose *keep_pose)
 {
     SnStatus status = SN_OK;
     double *vertices = NULL, *tets = NULL, kept = settings->keep_pose_painted;
@@ -231,16 +248,16 @@ SnStatus sn_flesh_regions(SnContext *context, const SnCagedBody *body, const SnE
     SN_TRY_NEW(context, tets, body->cage->tet_count, double);
     SN_TRY(find_scales(context, body, paint->damping, settings->damping_painted, vertices, tets));
     memcpy(world->drag, vertices, world->vertex_count * sizeof *vertices);
-    for (size_t e = 0; e < world->tet_count; e++) {
-        world->damping_scale[0][e] = tets[world->source_tets[e]];
+    for (size_t e = 0; e < moving->count; e++) {
+        world->damping_scale[0][e] = tets[moving->sources[e]];
     }
     if (paint->keep_pose != NULL) { /* it may be painted 0, so its scale goes straight to it */
         SN_TRY(sn_weights_of_region(context, body->cage, body->embedding, body->areas, paint->keep_pose, vertices, tets));
         for (size_t v = 0; v < world->vertex_count; v++) {
             keep_pose->scale[v] = 1.0 + vertices[v] * (kept - 1.0);
         }
-        for (size_t e = 0; e < world->tet_count; e++) {
-            keep_pose->tet_scale[e] = 1.0 + tets[world->source_tets[e]] * (kept - 1.0);
+        for (size_t e = 0; e < moving->count; e++) {
+            keep_pose->tet_scale[e] = 1.0 + tets[moving->sources[e]] * (kept - 1.0);
         }
     }
 cleanup:

@@ -13,15 +13,23 @@ SnStatus sn_flesh_weights(SnContext *context, const SnCagedBody *body, const SnE
 /* Driving stiffness over mass and squared angular frequency: 0 for weight 0, growing without bound towards 1. */
 double sn_flesh_drive_ratio(double weight, double balance);
 
-/* Young's modulus (tets; of a partly filled one what its whole volume is to have), mass (cage vertices), how much of the flesh's
-   own modulus a tet has (`share`, tets), how many times as much it is damped as flesh that swings with Jiggle (`calm`, tets), and the
-   frequency (Hz) that driving and substeps are measured by. `weights` and `followed` are those of sn_flesh_weights. */
-SnStatus sn_flesh_material(SnContext *context, const SnCagedBody *body, const SnEnrichPaint *paint, const SnEnrichSettings *settings,
-                           const double *weights, const unsigned char *followed, double *young, double *mass, double *share,
-                           double *calm, double *frequency, int *regions);
+/* What the flesh is of. Arrays are owned. */
+typedef struct SnFleshMaterial {
+    double *young;    /* tets, Pa; of a partly filled one what its whole volume is to have */
+    double *mass;     /* cage vertices, kg */
+    double *share;    /* tets: how much of the flesh's own modulus each has */
+    double *calm;     /* tets: how many times as much each is damped as flesh that swings with Jiggle */
+    double frequency; /* Hz, that driving and substeps are measured by */
+    int regions;
+} SnFleshMaterial;
 
-/* Painted damping and Keep Pose: the scales of both, and of the drag in its place. */
+/* `weights` and `followed` are those of sn_flesh_weights. The caller clears it. */
+SnStatus sn_flesh_material(SnContext *context, const SnCagedBody *body, const SnEnrichPaint *paint, const SnEnrichSettings *settings,
+                           const double *weights, const unsigned char *followed, SnFleshMaterial *material);
+void sn_flesh_material_clear(SnFleshMaterial *material);
+
+/* Painted damping and Keep Pose: the scales of both, and of the drag in its place. `moving` are the world's tets. */
 SnStatus sn_flesh_regions(SnContext *context, const SnCagedBody *body, const SnEnrichPaint *paint, const SnEnrichSettings *settings,
-                          SnWorld *world, SnKeepPose *keep_pose);
+                          const SnTetElements *moving, SnWorld *world, SnKeepPose *keep_pose);
 
 #endif

@@ -3,6 +3,7 @@
 #define SN_METHOD_ENRICH_LIMIT_H
 
 #include "dynamics/world.h"
+#include "mesh/tet_mesh.h"
 
 /* `most` (vertices, m/s²): the acceleration that, if it lasted, would hold a vertex off by what flesh of its depth gives way. Depth is
    how much free flesh lies between it and what follows exactly, `size` (m) where nothing does: flesh of weight w (0..1) counts 1 - w

@@ -6,6 +6,7 @@
 #include "dynamics/turns.h"
 #include "dynamics/warp.h"
 #include "dynamics/weights.h"
+#include "math/mat3.h"
 #include "method/enrich/flesh.h"
 
 #include <math.h>
@@ -14,7 +15,6 @@
 #define HOLDS 0.6  /* weights above this hold places, those of 1 exactly */
 #define REACH 0.1  /* of size: a region of that length is held half by a weight in the middle of these */
 #define STRONGEST 1e9
-#define PI 3.14159265358979323846
 
 struct SnRebalance {
     const SnTetMesh *cage;
@@ -118,7 +118,7 @@ static SnStatus hold_places(SnContext *context, SnRebalance *r, double strength)
     for (size_t v = 0; v < r->cage->vertex_count; v++) {
         double part = (strength * r->vertex_weights[v] - HOLDS) / (1.0 - HOLDS);
         before |= r->hold[v] > 0.0;
-        r->hold[v] = part <= 0.0 ? 0.0 : fmin(tan(0.5 * PI * fmin(part, 1.0)), STRONGEST) / (REACH * REACH * r->size * r->size);
+        r->hold[v] = part <= 0.0 ? 0.0 : fmin(tan(0.5 * SN_PI * fmin(part, 1.0)), STRONGEST) / (REACH * REACH * r->size * r->size);
         r->hold[v] = part >= 1.0 ? STRONGEST / (REACH * REACH * r->size * r->size) : r->hold[v];
         any |= r->hold[v] > 0.0;
     }

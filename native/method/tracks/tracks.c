@@ -11,7 +11,6 @@
 #include <math.h>
 #include <string.h>
 
-#define PI 3.14159265358979323846
 #define MAX_SUBSTEPS 256
 #define SETTLE_ROUNDS 500
 #define SETTLE_TOLERANCE 0.1 /* of that of a step */
@@ -186,11 +185,11 @@ static void set_damping(SnTracks *tracks, const SnShell *shell)
 /* What draws partly followed vertices to the input, critically damped. */
 static void set_drive(SnTracks *tracks, const SnShell *shell)
 {
-    double omega = 2.0 * PI * tracks->settings.hold;
+    double omega = 2.0 * SN_PI * tracks->settings.hold;
     for (size_t v = 0; v < shell->vertex_count && shell->follow != NULL; v++) {
         double weight = fmin(fmax(shell->follow[v], 0.0), 1.0);
         if (!tracks->world.fixed[v] && weight > 0.0) {
-            double ratio = tan(0.5 * PI * weight);
+            double ratio = tan(0.5 * SN_PI * weight);
             tracks->drive[v] = tracks->world.mass[v] * omega * omega * ratio;
             tracks->drag[v] = 2.0 * tracks->world.mass[v] * omega * sqrt(ratio);
         }
@@ -224,12 +223,7 @@ static SnStatus build(SnContext *context, SnTracks *tracks, const SnShell *shell
     }
     terms[0] = sn_triangles_term(&tracks->membrane);
     terms[1] = sn_hinges_term(&tracks->hinges);
-    SnWorldDef def = sn_world_def_default();
-    def.vertex_count = count;
-    def.mass = mass;
-    def.fixed = fixed;
-    def.term_count = tracks->hinges.count > 0 ? 2 : 1;
-    def.terms = terms;
+    SnWorldDef def = {.vertex_count = count, .mass = mass, .fixed = fixed, .term_count = tracks->hinges.count > 0 ? 2 : 1, .terms = terms};
     SN_TRY(sn_world_init(context, &def, &tracks->world));
     set_damping(tracks, shell);
     tracks->summary.rows = rows->count;
