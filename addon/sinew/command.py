@@ -87,92 +87,98 @@ def _parser(open_file: str | None = None) -> argparse.ArgumentParser:
     """The command line's grammar; without a file's name where one is open."""
     keys = "\n".join(f"  {one.line}" for one in _all_settings())
     names = "\n".join(f"  {name}: {preset.description}" for name, preset in presets.load_all().items())
+    settings = f"settings (--set key=value):\n{keys}\n\npresets (--preset NAME):\n{names}\n"
     parser = argparse.ArgumentParser(
         prog="python -m sinew" if open_file is None else "blender -b FILE.blend --command sinew",
         description="Adds physics to the animation of a mesh in a .blend file.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        epilog=f"settings (--set key=value):\n{keys}\n\npresets (--preset NAME):\n{names}\n",
+        epilog=settings,
     )
     commands = parser.add_subparsers(dest="command", required=True)
 
-    bake = commands.add_parser(
-        "bake",
-        help="bake an object and save the file",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        epilog=parser.epilog,
-    )
-    bake.add_argument("--object", required=True, metavar="NAME", help="the mesh object to bake")
-    names_of_methods = ", ".join(method.name for method in known())
-    bake.add_argument(
-        "--method", metavar="NAME", help=f"one of {names_of_methods} (otherwise that of the object's setup)"
-    )
-    bake.add_argument("--preset", metavar="NAME", help="start from a preset (--set goes over it)")
-    bake.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change a setting; may repeat")
-    bake.add_argument("--out", type=Path, metavar="OUT.blend", help="save here and leave FILE untouched")
-    bake.add_argument("--report", type=Path, metavar="R.json", help="write the report here")
-    bake.add_argument("--resample", action="store_true", help="play all frames, also where an earlier bake holds them")
-    bake.set_defaults(run=_bake)
+    def command(name: str, run: Any, about: str, what: str, epilog: str | None = settings) -> argparse.ArgumentParser:
+        made = commands.add_parser(
+            name, help=about, formatter_class=argparse.RawDescriptionHelpFormatter, epilog=epilog
+        )
+        made.set_defaults(run=run)
+        made.add_argument("--object", required=epilog is not None, metavar="NAME", help=what)
+        if open_file is None:
+            made.add_argument("file", type=Path, metavar="FILE.blend")
+            made.add_argument(
+                "--blender", metavar="PATH", help="a Blender executable to run in (otherwise bpy of this Python)"
+            )
+        else:
+            made.set_defaults(file=Path(open_file), blender=None)
+        made.add_argument(
+            "--enable-scripts",
+            action="store_true",
+            help="run the file's scripts and scripted drivers; only if you trust it",
+        )
+        return made
 
-    edit = commands.add_parser(
-        "edit",
-        help="pull points of the finished motion, and save the file; nothing is simulated that is baked already",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        epilog=parser.epilog,
-    )
-    edit.add_argument("--object", required=True, metavar="NAME", help="the mesh object to edit, baked or animated")
-    edit.add_argument(
+    bake = command("bake", _bake, "bake an object and save the file", "the mesh object to bake")
+    _add_method(bake)
+    _add_preset(bake)
+    _add_set(bake)
+    _add_results(bake)
+    bake.add_argument("--resample", action="store_true", help="play all frames, also where an earlier bake holds them")
+
+    about = "pull points of the finished motion, and save the file; nothing is simulated that is baked already"
+    edit = command("edit", _edit, about, "the mesh object to edit, baked or animated")
+    edit.set_defaults(preset=None)
+    _add_pulls(edit)
+    _add_set(edit)
+    _add_results(edit)
+
+    tried = "; ".join(f"{method.label}: {method.rehearsal}" for method in known() if method.rehearsal)
+    about = f"try a few frames before a bake ({tried}); nothing is baked or saved"
+    fit = command("fit", _fit, about, "the mesh object to try")
+    _add_preset(fit)
+    _add_set(fit)
+
+    about = "look for missing, stale or mismatched bakes"
+    command("check", _check, about, "only this object, which must have a setup", None)
+    return parser
+
+
+def _add_method(parser: argparse.ArgumentParser) -> None:
+    names = ", ".join(method.name for method in known())
+    parser.add_argument("--method", metavar="NAME", help=f"one of {names} (otherwise that of the object's setup)")
+
+
+def _add_preset(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--preset", metavar="NAME", help="start from a preset (--set goes over it)")
+
+
+def _add_set(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change a setting; may repeat")
+
+
+def _add_results(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--out", type=Path, metavar="OUT.blend", help="save here and leave FILE untouched")
+    parser.add_argument("--report", type=Path, metavar="R.json", help="write the report here")
+
+
+def _add_pulls(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
         "--handle",
         action="append",
         default=[],
         metavar="VERTEX,FRAME,DX,DY,DZ",
         help="where a vertex is pulled to from where it is, in metres; FRAME may be FROM-TO, which is held; may repeat",
     )
-    edit.add_argument("--range", metavar="A-B", help="frames beyond which nothing changes")
-    edit.add_argument("--wiggle", type=float, metavar="W", help="1 swings as the flesh does, 0 hardly overshoots")
-    edit.add_argument("--spread", type=float, metavar="S", help="how far in time it is felt, times its own")
-    edit.add_argument("--free", action="store_true", help="what follows the animation exactly may be pulled too")
-    edit.add_argument(
+    parser.add_argument("--range", metavar="A-B", help="frames beyond which nothing changes")
+    parser.add_argument("--wiggle", type=float, metavar="W", help="1 swings as the body does, 0 hardly overshoots")
+    parser.add_argument("--spread", type=float, metavar="S", help="how far in time it is felt, times its own")
+    parser.add_argument("--free", action="store_true", help="what follows the animation exactly may be pulled too")
+    parser.add_argument(
         "--keep-contacts",
         choices=[kind for kind in CONTACTS if kind],
         help="above: nothing is pulled into the floor or what the bake collides with; slide: what touches goes on "
         "touching; pin: and stays there",
     )
-    edit.add_argument("--floor", type=float, metavar="Z", help="height of the floor for --keep-contacts, metres")
-    edit.add_argument("--clear", action="store_true", help="forget the handles that are there")
-    edit.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change a setting; may repeat")
-    edit.add_argument("--out", type=Path, metavar="OUT.blend", help="save here and leave FILE untouched")
-    edit.add_argument("--report", type=Path, metavar="R.json", help="write the report here")
-    edit.set_defaults(run=_edit, preset=None)
-
-    fit = commands.add_parser(
-        "fit",
-        help="try the cage on a few frames and say how far it is off; nothing is baked or saved",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        epilog=parser.epilog,
-    )
-    fit.add_argument("--object", required=True, metavar="NAME", help="the mesh object to try")
-    fit.add_argument("--preset", metavar="NAME", help="start from a preset (--set goes over it)")
-    fit.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change a setting; may repeat")
-    fit.set_defaults(run=_fit)
-
-    check = commands.add_parser("check", help="look for missing, stale or mismatched bakes")
-    check.add_argument("--object", metavar="NAME", help="only this object, which must have a setup")
-    check.set_defaults(run=_check)
-
-    for command in (bake, edit, fit, check):
-        if open_file is None:
-            command.add_argument("file", type=Path, metavar="FILE.blend")
-            command.add_argument(
-                "--blender", metavar="PATH", help="a Blender executable to run in (otherwise bpy of this Python)"
-            )
-        else:
-            command.set_defaults(file=Path(open_file), blender=None)
-        command.add_argument(
-            "--enable-scripts",
-            action="store_true",
-            help="run the file's scripts and scripted drivers; only if you trust it",
-        )
-    return parser
+    parser.add_argument("--floor", type=float, metavar="Z", help="height of the floor for --keep-contacts, metres")
+    parser.add_argument("--clear", action="store_true", help="forget the handles that are there")
 
 
 def _all_settings() -> list[Setting]:
@@ -243,14 +249,10 @@ def _edits(options: argparse.Namespace) -> dict[str, Any]:
 def _fit(options: argparse.Namespace) -> int:
     _check_values(options)
     _, baking = _open(options)
-    from .setups.enrich.trial import check_trial, try_object
-
-    check_trial(options.object)
+    rehearse = baking.rehearsal_of(options.object)
     values = _values(options, baking.method_for(options.object))
-    found = try_object(options.object, values, _ProgressLine())
-    for fit in found.fits:
-        print(f"frame {fit.frame}: {100 * fit.rms:.3f} % rms, {100 * fit.max:.2f} % max, {fit.inverted} inverted tets")
-    print(f"{found.tets} tets, fit error {100 * found.rms:.3f} % rms, {100 * found.worst.max:.2f} % max of size")
+    for line in rehearse(options.object, values, _ProgressLine()):
+        print(line)
     return 0
 
 

@@ -14,9 +14,10 @@ from sinew.core.bake import fields as core_fields
 from sinew.core.base.errors import BadInput
 from sinew.core.flesh.settings import Settings
 from sinew.scene import attributes, compat, fields, fingerprint, stack
-from sinew.scene.sampler import FOLLOW, Sampler
+from sinew.scene.sampler import Sampler
 from sinew.scene.steps import finished
 from sinew.setups.flesh.body import look_at
+from sinew.setups.flesh.outer import FOLLOW
 
 TIMESTEP = 0.04  # of particles, seconds a frame
 FIELDS: list[tuple[str, float, dict[str, Any]]] = [

@@ -113,7 +113,7 @@ def test_a_command_reads_values_as_those_of_the_setups_method(ball: Any, capsys:
     code, told = ran("bake", "--preset", "jelly")
     assert code == 1 and 'The preset "jelly" is one of enrich, and this is baked by trail' in told
     code, told = ran("fit", "--set", "resolution=5")
-    assert code == 1 and '"Ball" is baked by Trail, which has no cage to fit' in told
+    assert code == 1 and '"Ball" is baked by Trail, which has nothing to try: choose its setup of Flesh.' in told
     assert [entry.settings for entry in setup.load()] == [{"lag": 0.25}]
 
 

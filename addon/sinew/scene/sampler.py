@@ -23,11 +23,9 @@ from .subject import Subject, evaluated_mesh
 Floats = npt.NDArray[np.float64]
 Held = TypeVar("Held")
 
-# Custom properties of an object, 0..2: how much of the simulated motion is used; what multiplies the follow weights;
-# whether it collides.
+# Custom properties of an object, 0..2: how much of the simulated motion is used; whether it collides.
 AMOUNT = "sinew_amount"
 AMOUNT_PATH = f'["{AMOUNT}"]'
-FOLLOW = "sinew_follow"
 COLLIDE = "sinew_collide"
 
 
@@ -166,7 +164,7 @@ class Sampler:
             self.playhead.go(frame, (index % self.samples) / self.samples)
             when = f"frame {frame}"
             positions, matrix = self.body.now(when)
-            yield index, positions, matrix, self._factor(AMOUNT), [passenger.now(when) for passenger in self.passengers]
+            yield index, positions, matrix, self.factor(AMOUNT), [passenger.now(when) for passenger in self.passengers]
 
     def placed_at(self, frame: int) -> Floats:
         """The vertices (t, 3) on one frame, in world metres."""
@@ -290,15 +288,7 @@ class Sampler:
     def frame_now(self) -> int:
         return int(bpy.context.scene.frame_current)
 
-    def collide_factor(self) -> float:
-        """Whether it collides now: above 0."""
-        return self._factor(COLLIDE)
-
-    def follow_factor(self) -> float:
-        """What multiplies the follow weights now."""
-        return self._factor(FOLLOW)
-
-    def _factor(self, name: str) -> float:
+    def factor(self, name: str) -> float:
         """A custom property of the object now, which may be keyframed or driven; 1 without one."""
         evaluated = self.ob.evaluated_get(bpy.context.evaluated_depsgraph_get())
         return _checked_factor(self.ob, name, evaluated.get(name, 1.0))
@@ -339,13 +329,13 @@ def rest_now(ob: Any, group: str = "", unpainted: float = 0.0) -> Steps[tuple[Re
         by_nodes = groups.shown_group(ob, subject.place, group, unpainted)
     names = [bone.name for bone in rest.bones] + ([group] if group in ob.vertex_groups else [])
     weights = yield from groups.rest_weights(subject, names, unpainted if group in ob.vertex_groups else 0.0)
-    followed = weights[:, -1].astype(np.float64) if group in ob.vertex_groups else None
+    own = weights[:, -1].astype(np.float64) if group in ob.vertex_groups else None
     skin = weights[:, : len(rest.bones)] if rest.bones else None
     if by_nodes is not None and len(by_nodes) == len(rest.positions):
-        followed = by_nodes
-    if group and followed is None:
+        own = by_nodes
+    if group and own is None:
         raise SceneError(f'The attribute "{group}" of "{ob.name}" is on other vertices than those at rest: bake.')
-    return dataclasses.replace(rest, skin=skin), followed
+    return dataclasses.replace(rest, skin=skin), own
 
 
 def shape_of_key(subject: Subject, name: str) -> Floats:

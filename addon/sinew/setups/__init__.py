@@ -22,6 +22,7 @@ from .play import (
     repeat_of,
 )
 from .reading import Reading, method_that_suits, method_to_edit, reading_of, register
+from .rehearsal import rehearsal_of
 from .remake import ObjectRemake, is_remake_enough, why_not_remake
 from .sampling import Sampling, method_for
 from .target import Target, bake_root
@@ -73,6 +74,7 @@ __all__ = [
     "played",
     "playing_modifiers",
     "reading_of",
+    "rehearsal_of",
     "sample_together",
     "share_worlds",
     "register",

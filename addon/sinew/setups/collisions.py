@@ -91,7 +91,7 @@ class Meeting:
             if deformed:
                 read[obstacles.DEFORMED] = np.concatenate(deformed)
         if self._is_keyed:
-            read[KEYED] = np.array([self._sampler.collide_factor()])
+            read[KEYED] = np.array([self._sampler.factor(COLLIDE)])
         return read
 
 

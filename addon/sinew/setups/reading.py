@@ -3,7 +3,7 @@ registers nothing here reads nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -50,6 +50,10 @@ def _nothing_shown(ob: Any, settings: Any) -> Steps[Any]:
     return None
 
 
+# Told in lines: of the name of an object, values that go over its settings, and a progress as a bake has it.
+Rehearse = Callable[[str, dict[str, Any], Any], Sequence[str]]
+
+
 @dataclass(frozen=True)
 class Reading:
     """Each is given an object of the scene and the settings; `read` a sampler, the rest shape, the settings, and
@@ -74,6 +78,8 @@ class Reading:
     # Whether an object that is only edited, and not simulated, is plainly for this method; asked at once.
     suits_edits: Callable[[Any], bool] = lambda ob: False
     groups: tuple[str, ...] = ()  # vertex groups that count without a setting that names them
+    # What may be tried before hours are spent on a bake; None: nothing.
+    rehearse: Rehearse | None = None
 
 
 @dataclass(frozen=True)

@@ -145,6 +145,7 @@ class Method:
     numbers: type[Numbers] = Numbers
     tell: Callable[[Mapping[str, Any]], Told] = lambda report: Told()
     ahead: Callable[[Any], int] = lambda settings: 0  # a state has looked at so many samples after its own
+    rehearsal: str = ""  # what may be tried on a few frames before a bake, in words: "what comes of it"
     making: str = ""  # what is made once, before the first sample, for a clock and in sentences
     saving: str = "close other programs"  # what helps where memory is short
     coarse: Callable[[Any], Mapping[str, Any]] = lambda settings: {}  # changes of the settings for a quick look

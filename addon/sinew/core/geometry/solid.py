@@ -180,8 +180,8 @@ class Solid:
                 larger = radius[active] > radius[to]
                 to, mine = to[larger], mine[larger]
                 apart = ((self.centres[mine] - self.centres[to]) ** 2).sum(axis=1)
-                fits = apart <= (depth[mine] + _BEYOND * self.cell) ** 2
-                to, mine = to[fits], mine[fits]
+                inside = apart <= (depth[mine] + _BEYOND * self.cell) ** 2
+                to, mine = to[inside], mine[inside]
                 radius[to], ball[to] = depth[mine], mine
                 grown[to] = True
             active = np.flatnonzero(grown)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -52,6 +52,12 @@ def _marks(ob: Any, settings: Any) -> Mapping[str, Painting]:
     }
 
 
+def _rehearse(name: str, values: dict[str, Any], progress: Any) -> Sequence[str]:
+    from .trial import rehearse  # the engine is loaded only where it is asked for
+
+    return rehearse(name, values, progress)
+
+
 _MADE = MadeGroup(FOLLOW_GROUP)
 
 READING = Reading(
@@ -68,4 +74,5 @@ READING = Reading(
     make_again=_MADE.again,
     unmake=_MADE.unmake,
     groups=(FOLLOW_GROUP,),
+    rehearse=_rehearse,
 )

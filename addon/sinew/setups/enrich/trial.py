@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from ...core.base.errors import BadInput
 from ...core.cage.welds import Labels
 from ...core.flesh import trial
 from ...core.flesh.settings import Settings
@@ -18,7 +17,6 @@ from ...scene.objects import find_object
 from ...scene.steps import Steps, finished
 from ..flesh.body import Body, follow_group, parts_in_steps, spread_from_inside, unpainted
 from ..reading import sampler_of
-from ..sampling import method_for
 from ..target import sentences
 
 
@@ -52,16 +50,8 @@ def trial_in_steps(name: str, values: dict[str, Any]) -> Steps[TrialInput]:
     return TrialInput(body, parts, painted["labels"], [frames[index] for index in different])
 
 
-def check_trial(name: str) -> None:
-    """A sentence where an object is baked by another method."""
-    method = method_for(name)
-    if method.settings is not Settings:
-        raise BadInput(f'"{name}" is baked by {method.label}, which has no cage to fit: choose its setup of Flesh.')
-
-
 def try_object(name: str, values: dict[str, Any], progress: Any = None) -> trial.Trial:
     """All of it at once; `values` go over the settings of the object's setup, if it has one."""
-    check_trial(name)
     with sentences():
         existing = setup.find_of(find_object(name), setup.current_scene())
     given = finished(trial_in_steps(name, {**(existing.settings if existing else {}), **values}))
@@ -81,3 +71,15 @@ def try_object(name: str, values: dict[str, Any], progress: Any = None) -> trial
         safe=given.body.safe,
         progress=tell,
     )
+
+
+def rehearse(name: str, values: dict[str, Any], progress: Any) -> list[str]:
+    found = try_object(name, values, progress)
+    lines = [
+        f"frame {fit.frame}: {100 * fit.rms:.3f} % rms, {100 * fit.max:.2f} % max, {fit.inverted} inverted tets"
+        for fit in found.fits
+    ]
+    return [
+        *lines,
+        f"{found.tets} tets, fit error {100 * found.rms:.3f} % rms, {100 * found.worst.max:.2f} % max of size",
+    ]

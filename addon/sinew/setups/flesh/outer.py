@@ -16,6 +16,8 @@ from .body import follow_group
 
 Floats = npt.NDArray[np.float64]
 
+FOLLOW = "sinew_follow"  # a custom property of the object, 0..2: what multiplies the follow weights
+
 
 class OuterReader:
     """Reads on the current frame. `follow` (t,): the weights at rest."""
@@ -49,5 +51,5 @@ class OuterReader:
         group = follow_group(self._sampler.ob, settings)
         # Spread weights are those at rest: the spread is one solve for the whole shot.
         painted = self._sampler.group_now(group) if group and not settings.spread else self._at_rest
-        weights: npt.NDArray[np.float32] = sharpened(np.clip(painted * self._sampler.follow_factor(), 0.0, 1.0))
+        weights: npt.NDArray[np.float32] = sharpened(np.clip(painted * self._sampler.factor(FOLLOW), 0.0, 1.0))
         return weights.astype(np.float32)

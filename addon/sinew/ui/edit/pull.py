@@ -244,7 +244,7 @@ def register() -> None:
             name="Pull", description="How far it is pulled, in metres", size=3, precision=3
         ),
         "radius": _props.FloatProperty(
-            name="Radius", description="Metres around it that are pulled as one; 0: two cells of the cage", min=0.0
+            name="Radius", description="Metres around it that are pulled as one; 0: two of its cells", min=0.0
         ),
         "number": _props.IntProperty(
             name="Handle", description="Which handle is moved; -1 makes one", default=-1, min=-1, options={"HIDDEN"}

@@ -103,7 +103,7 @@ def _make_row() -> type:
             "radius",
             0.0,
             "Radius",
-            "How far around it the body is pulled as one, in metres; 0 is two cells of the cage",
+            "How far around it the body is pulled as one, in metres; 0 is two of its cells",
             min=0.0,
             precision=3,
         ),
@@ -170,7 +170,7 @@ def _properties() -> dict[str, Any]:
         ),
         "handles_index": _props.IntProperty(name="Active Handle", description="The chosen handle", options=set()),
         "edit_wiggle": _edit_property(
-            "wiggle", number, "Wiggle", "1 swings after a pull as the flesh does, 0 hardly overshoots",
+            "wiggle", number, "Wiggle", "1 swings after a pull as the body does, 0 hardly overshoots",
             min=0.0, max=1.0, subtype="FACTOR",
         ),
         "edit_spread": _edit_property(

@@ -22,7 +22,7 @@ class SINEW_TOOL_edit_motion(bpy.types.WorkSpaceTool):
     bl_idname = IDNAME
     bl_label = "Edit Motion"
     bl_description = (
-        "Pull points of a finished motion; before and after, the body moves as its flesh would.\n"
+        "Pull points of a finished motion; before and after, the body swings as its material does.\n"
         "Wheel: radius. X, Y, Z: axis. Shift: fine. Esc: back. G moves the chosen handle, X takes it away"
     )
     bl_icon = "ops.transform.translate"

@@ -6,7 +6,7 @@ from typing import Any
 
 import bpy
 
-from ...scene.sampler import FOLLOW
+from ...setups.flesh.outer import FOLLOW
 from ..classes import asking, registering
 from ..setup import operators, properties
 

@@ -8,8 +8,9 @@ from typing import Any
 import bpy
 
 from ...core.paint.regions import GROUPS
-from ...scene.sampler import AMOUNT, FOLLOW
+from ...scene.sampler import AMOUNT
 from ...setups.flesh.body import follow_group
+from ...setups.flesh.outer import FOLLOW
 from ..classes import registering
 from ..setup import methods, properties, state
 from ..setup.operators import active_item

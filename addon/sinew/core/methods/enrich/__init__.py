@@ -36,6 +36,7 @@ METHOD = Method(
     numbers=engine.FleshNumbers,
     tell=report.tell,
     ahead=lambda settings: 2 * settings.samples,  # for cuts
+    rehearsal="how far the cage is off on five that differ much",
     making="cage",
     saving="lower the resolution",
     coarse=_coarse,
