@@ -72,7 +72,7 @@ static SnStatus prepare(SnContext *context, void *self, const SnWorld *world, co
         }
     }
     if (driver->most != NULL) {
-        carry_along(driver, world, body, fraction, stage->loads);
+        carry_along(driver, world, body, stage->loaded, stage->loads);
     }
     if (keep != NULL) {
         sn_keep_pose_prepare(keep, stage->pose + 3 * first);

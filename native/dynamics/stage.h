@@ -16,6 +16,7 @@ typedef struct SnStage {
     double *loads;                /* vertices x 3, N */
     double *row_targets, *row_rates; /* values of the exact rows, and their velocities */
     double *spring_targets;          /* values of the springs' rows */
+    double loaded;                   /* the fraction whose loads count: that of the moment, but where a step takes apart what the input does */
     double material;                 /* the fraction of the interval whose material counts: it is the same in all stages of a step */
     int varies, has_changed;         /* set by drivers: the material may change within the interval; it is another than when they were last asked */
     const void *inputs[SN_TERMS_MOST]; /* one a term: SnTetInput, ...; null: as built. To stay as they are until the next stage */

@@ -180,7 +180,7 @@ SnStatus sn_statics_settle(SnContext *context, const SnWorld *world, const SnDri
     SnStatus status = SN_OK;
     SnStage stage;
     SN_TRY(stage_init(context, world, &stage));
-    stage.material = fraction;
+    stage.material = stage.loaded = fraction;
     for (size_t b = 0; b < world->body_count; b++) {
         SN_TRY(drivers[b].prepare(context, drivers[b].self, world, world->bodies + b, fraction, &stage));
     }

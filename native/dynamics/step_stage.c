@@ -22,13 +22,14 @@ cleanup:
     return status;
 }
 
-SnStatus sn_stepper_prepare_start(SnContext *context, SnStepper *s, const SnDriver *drivers, double fraction, double material)
+SnStatus sn_stepper_prepare_start(SnContext *context, SnStepper *s, const SnDriver *drivers, double fraction, double loaded, double material)
 {
     s->stage.material = material;
     s->stage.varies = s->stage.has_changed = 0;
     s->stage.pose = s->pose_begin;
     s->stage.pose_velocity = s->pose_velocity_begin;
     s->stage.shift = s->shift_begin;
+    s->stage.loaded = loaded;
     return prepare_moment(context, s, drivers, fraction);
 }
 
@@ -37,6 +38,7 @@ SnStatus sn_stepper_prepare_stage(SnContext *context, SnStepper *s, const SnDriv
     s->stage.pose = s->pose;
     s->stage.pose_velocity = s->pose_velocity;
     s->stage.shift = s->shift;
+    s->stage.loaded = fraction;
     SnStatus status = prepare_moment(context, s, drivers, fraction);
     for (size_t k = 0; k < 3 * s->world->vertex_count; k++) {
         s->offset[k] += s->shift[k];

@@ -51,8 +51,8 @@ typedef struct SnStageSolve {
     double length, share, from_stage, from_begin;
 } SnStageSolve;
 
-/* The start of a step, with the material of another moment. */
-SnStatus sn_stepper_prepare_start(SnContext *context, SnStepper *stepper, const SnDriver *drivers, double fraction, double material);
+/* The start of a step, with the loads and the material of other moments. */
+SnStatus sn_stepper_prepare_start(SnContext *context, SnStepper *stepper, const SnDriver *drivers, double fraction, double loaded, double material);
 
 /* The end of a stage, whose offsets and prediction are those of y: what has no inertia takes them along. */
 SnStatus sn_stepper_prepare_stage(SnContext *context, SnStepper *stepper, const SnDriver *drivers, double fraction);

@@ -149,7 +149,7 @@ static SnStatus step(SnContext *context, SnStepper *s, const SnDriver *drivers, 
     SnState from = *into;
     const SnState *state = &from;
     double h = (end - begin) * interval;
-    SN_TRY(sn_stepper_prepare_start(context, s, drivers, begin, is_rest ? end : begin));
+    SN_TRY(sn_stepper_prepare_start(context, s, drivers, begin, begin, is_rest ? end : begin));
     if (s->contact != NULL) {
         SN_TRY(sn_contact_begin_step(context, s->contact, begin, s->pose_begin, state->positions));
     }

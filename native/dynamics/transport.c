@@ -110,7 +110,7 @@ SnStatus sn_stepper_transport(SnContext *context, SnStepper *s, const SnDriver *
     for (size_t b = 0; b < world->body_count; b++) {
         s->stored[b] = sn_stepper_offset_energy(s, world->bodies + b, state->positions);
     }
-    SN_TRY(sn_stepper_prepare_start(context, s, drivers, begin, end));
+    SN_TRY(sn_stepper_prepare_start(context, s, drivers, begin, begin, end));
     if (!s->stage.has_changed) {
         goto cleanup;
     }
@@ -132,16 +132,16 @@ cleanup:
     return status;
 }
 
-/* The end of a step with the old expression, its rest shape and material: the new head alone. s->pose, the pose of
+/* The end of a step with the old expression, its rest shape and material: the new head, and its loads, alone. s->pose, the pose of
    the end before, is that. */
-static SnStatus prepare_old_expression(SnContext *context, SnStepper *s, const SnDriver *drivers, double begin)
+static SnStatus prepare_old_expression(SnContext *context, SnStepper *s, const SnDriver *drivers, double begin, double end)
 {
     SnStatus status = SN_OK;
     const SnWorld *world = s->world;
     for (size_t k = 0; k < 3 * world->vertex_count; k++) {
         s->pose[k] -= s->shift[k] - s->shift_begin[k];
     }
-    SN_TRY(sn_stepper_prepare_start(context, s, drivers, begin, begin));
+    SN_TRY(sn_stepper_prepare_start(context, s, drivers, begin, end, begin));
     s->stage.pose = s->pose;
     sn_rows_apply(&world->constraints.rows, s->pose, s->stage.row_targets);
     sn_rows_apply(&world->constraints.rows, s->pose_velocity, s->stage.row_rates);
@@ -181,7 +181,7 @@ SnStatus sn_stepper_rebalance(SnContext *context, SnStepper *s, const SnDriver *
         goto cleanup;
     }
     SN_TRY(sn_stepper_prepare_stage(context, s, drivers, end));
-    SN_TRY(prepare_old_expression(context, s, drivers, begin));
+    SN_TRY(prepare_old_expression(context, s, drivers, begin, end));
     SN_TRY(step_towards(context, s, end, h, state, s->positions, s->velocities, s->force, report));
     for (size_t k = 0; k < n; k++) {
         s->positions[k] += s->shift[k] - s->shift_begin[k];

@@ -131,6 +131,7 @@ def test_what_is_no_face_gets_a_sentence(head: Any) -> None:
         ({"key_stiffness": "jawOpen=3 [nowhere]"}, "nowhere"),
         ({"key_stiffness": "jawOpen"}, "says no stiffness"),
         ({"head_bone": "head"}, 'No bone "head"'),
+        ({"expression": "rebalanced", "collide": True}, "does not go with Collisions"),
     ],
 )
 def test_what_is_chosen_and_not_there_is_named(head: Any, values: dict[str, str], sentence: str) -> None:

@@ -57,6 +57,14 @@ def talk(seed: int = 5) -> np.ndarray:
     return rng.uniform(-0.1, 0.4, (COUNT, len(NAMES))) * np.linspace(0.0, 1.0, COUNT)[:, None].clip(0.0, 0.2) * 5.0
 
 
+def speech() -> np.ndarray:
+    """(frames, keys) values as people talk: some of the keys, each at its own pace."""
+    rng, t = np.random.default_rng(5), np.arange(COUNT)[:, None] / 24.0
+    pace = rng.uniform(0.5, 2.5, len(NAMES))
+    values: np.ndarray = 0.25 * (1.0 - np.cos(2 * np.pi * pace * t)) * (rng.random(len(NAMES)) < 0.3)
+    return values
+
+
 def frames(values: np.ndarray | None, degrees: Any = None) -> list[np.ndarray]:
     """The surface on each frame: keys at some values, the head turned."""
     posed = [REST if values is None else REST + np.tensordot(values[i], KEYS, 1) for i in range(COUNT)]
@@ -150,6 +158,20 @@ def test_a_shaken_head_jiggles_alike_whether_it_talks_or_not(tmp_path: Path) -> 
     free = FACE.is_free
     assert silent.max() > 1e-3
     assert 0.9 < np.sqrt((talking[:, free] ** 2).mean() / (silent[:, free] ** 2).mean()) < 1.1
+
+
+def test_rebalancing_is_the_same_by_the_way_of_the_paper(tmp_path: Path) -> None:
+    """Algorithm 1 as corrected, beside the change of variable in the same scheme; materials are constant."""
+    chosen = {"scheme": "implicit_euler", "substeps": 3}
+    _, still, _ = baked(tmp_path, frames(talk()), expression="rebalanced", **chosen)
+    assert still.max() < 1e-6 * np.ptp(REST, axis=0).max()
+    shaken, free = frames(speech(), SHAKEN), FACE.is_free
+    _, _, ours = baked(tmp_path, shaken, **chosen)
+    _, _, theirs = baked(tmp_path, shaken, expression="rebalanced", **chosen)
+    quotient = np.sqrt((theirs[:, free] ** 2).mean() / (ours[:, free] ** 2).mean())
+    assert abs(quotient - 1.0) < 0.03 and not np.array_equal(ours, theirs)
+    _, dialled, _ = baked(tmp_path, frames(talk()), expression="rebalanced", expression_inertia=0.5, **chosen)
+    assert dialled.max() > 1e-3
 
 
 def test_what_skull_and_jaw_carry_and_what_is_far_from_flesh_is_as_the_input_to_the_bit(tmp_path: Path) -> None:

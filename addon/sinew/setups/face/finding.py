@@ -61,6 +61,9 @@ def check(ob: Any, settings: Any) -> None:
             raise SceneError(f'"{ob.name}" has no shape key "{row.key}" that is switched on: change Stiffness by Key.')
         if row.group and not attributes.has_weights(ob, row.group):
             refuse_group(ob, row.group)
+    if settings.rebalances and (settings.collide or settings.expression_inertia_group):
+        other = "Collisions" if settings.collide else "an Inertia Group"
+        raise SceneError(f"Rebalancing does not go with {other}: choose Change of Variable in Advanced > Solver.")
     if settings.bone_group and not attributes.has_weights(ob, settings.bone_group):
         refuse_group(ob, settings.bone_group)
 

@@ -66,7 +66,8 @@ class Expression:
     """Over the vertices of a cage."""
 
     def __init__(self, rest: Floats, triangles: Ints, paint: FacePaint, cage: Cage, settings: Any) -> None:
-        inertia = np.full(len(rest), settings.expression_inertia)
+        # A step that rebalances has the dial in itself.
+        inertia = np.full(len(rest), 0.0 if settings.rebalances else settings.expression_inertia)
         inertia *= 1.0 if paint.inertia is None else paint.inertia
         soft = _soft(triangles, face_of(paint))
         self._without = 1.0 - on_cage(rest, soft, inertia, cage)[:, None]

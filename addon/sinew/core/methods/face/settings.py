@@ -72,3 +72,17 @@ class Settings(FleshSettings):
         counts=CHANGED,
         look=True,
     )
+    expression: str = setting(
+        "variable",
+        "How expressions are kept from being felt. Change of Variable: flesh swings about where the expression takes "
+        "it, one solution a step. Rebalancing: as in the paper, a step of implicit Euler with the expression before, "
+        "and a second solution that carries its force over to the next",
+        choices={"variable": "Change of Variable", "rebalanced": "Rebalancing"},
+        counts=CHANGED,
+        panel="Solver",
+        label="Expressions",
+    )
+
+    @property
+    def rebalances(self) -> bool:
+        return self.expression == "rebalanced"
