@@ -10,8 +10,9 @@
 #define PAIRS_PER_CHUNK 1024
 #define PATCHES_PER_CHUNK 16
 #define ROWS_PER_CHUNK 256
-#define ASKED_GAPS 4.0     /* the margin is at least so many gaps, ... */
-#define WIDEST 0.5         /* ... and at most such a part of an edge where that is more */
+#define ASKED_GAPS 2.0     /* the margin of a patch is at least so many gaps, if ... */
+#define WIDEST 0.25        /* ... such a part of its edges is as much, which it is at most: where triangles are fine, wider would be all around */
+#define LEAST_WIDE 0.015625
 #define SHORT_LIVED 1      /* questions that a search has answered: the next one asks for less, ... */
 #define LONG_LIVED 16      /* ... or for more */
 
@@ -33,6 +34,12 @@ struct SnPatchPair {
 static double patch_reach(const SnCandidates *candidates, const SnPatch *patch)
 {
     return SN_NEAR * (patch->thickness + 0.5 * candidates->def.gap);
+}
+
+/* How far apart, along an axis, boxes of two patches may be to be on the lists. */
+static double pair_margin(const SnCandidates *candidates, size_t one, size_t other)
+{
+    return candidates->margins[one] + candidates->margins[other];
 }
 
 typedef struct Bounds {
@@ -99,17 +106,18 @@ static int patches_drift(SnCandidates *candidates, SnPatchPair *pair)
     const SnPatch *one = candidates->patches.patches + pair->one, *other = candidates->patches.patches + pair->other;
     const SnPatchReference *references = candidates->drift.references;
     double near = patch_reach(candidates, one) + patch_reach(candidates, other);
-    double reach = candidates->margin + near + sn_largest(references[pair->one].extent, references[pair->other].extent);
+    double margin = pair_margin(candidates, (size_t)pair->one, (size_t)pair->other);
+    double reach = margin + near + sn_largest(references[pair->one].extent, references[pair->other].extent);
     SnDriftBound bound = sn_drift_bound(&candidates->drift, (size_t)pair->one, (size_t)pair->other, reach);
     pair->need = bound.shrink > 0.0 ? (bound.stray + (1.0 - bound.shrink) * near) / bound.shrink : INFINITY;
-    return pair->need <= candidates->margin && bound.shrink * reach - bound.stray_beyond >= near;
+    return pair->need <= margin && bound.shrink * reach - bound.stray_beyond >= near;
 }
 
 static int patches_hold(SnCandidates *candidates, SnPatchPair *pair, const double *from, const double *to)
 {
     return patches_drift(candidates, pair) ||
            patch_excess(candidates, (size_t)pair->one, from, to) + patch_excess(candidates, (size_t)pair->other, from, to) <=
-               candidates->margin;
+               pair_margin(candidates, (size_t)pair->one, (size_t)pair->other);
 }
 
 /* Whether the lists of the last search still hold what is asked for. What is not a number never does. */
@@ -149,7 +157,7 @@ static SnStatus meet_patches(SnContext *context, SnCandidates *candidates)
             int32_t *meeting = candidates->meetings + a * count + b;
             int ever = !(one->kinematic && other->kinematic) && sn_trees_bodies_meet(candidates->surface, one->body, other->body, 0);
             *meeting = ever ? FAR : NEVER;
-            if (ever && boxes_meet(candidates->patch_boxes + 6 * a, candidates->patch_boxes + 6 * b, candidates->margin) &&
+            if (ever && boxes_meet(candidates->patch_boxes + 6 * a, candidates->patch_boxes + 6 * b, pair_margin(candidates, a, b)) &&
                 sn_calm_ease(&candidates->calm, a, b) < EASY) {
                 *meeting = (int32_t)candidates->patch_pair_count;
                 SN_TRY_ROOM(context, candidates->patch_pairs, candidates->patch_pair_count + 1, candidates->patch_pair_capacity);
@@ -201,8 +209,9 @@ static void find_slack(void *data, size_t chunk, size_t begin, size_t end)
     for (size_t i = begin; i < end; i++) {
         int edges;
         const SnPair *pair = sn_candidates_at(candidates, candidates->places[i], &edges);
-        double near = SN_NEAR * pair->limit;
-        double apart = sn_pair_distance_or(pair, edges, slack->q, near + candidates->margin) - near;
+        const SnPatchPair *patches = candidates->patch_pairs + candidates->groups[candidates->places[i]];
+        double near = SN_NEAR * pair->limit, margin = pair_margin(candidates, (size_t)patches->one, (size_t)patches->other);
+        double apart = sn_pair_distance_or(pair, edges, slack->q, near + margin) - near;
         candidates->slack[i] = (float)(apart > 0.0 ? (1.0 - 1e-6) * apart : 0.0); /* rounded down */
     }
 }
@@ -278,7 +287,7 @@ typedef struct Sweep {
 
 static SnPairing pairing_of(const SnCandidates *candidates)
 {
-    return (SnPairing){candidates->surface, candidates->boxes, candidates->margin, candidates->def.gap, candidates->def.input};
+    return (SnPairing){candidates->surface, candidates->boxes, candidates->def.gap, candidates->def.input};
 }
 
 static void sweep_points(void *data, size_t chunk, size_t begin, size_t end)
@@ -311,25 +320,39 @@ static void choose_swept(SnCandidates *candidates)
     }
 }
 
+static double triangle_margin(const SnCandidates *candidates, size_t triangle)
+{
+    return candidates->margins[candidates->patches.triangle_patches[triangle]];
+}
+
 static void bound_triangles(void *data, size_t chunk, size_t begin, size_t end)
 {
     SnCandidates *candidates = ((const Sweep *)data)->candidates;
     SnPairing pairing = pairing_of(candidates);
     (void)chunk;
     for (size_t t = begin; t < end; t++) {
-        sn_pairing_bound(&pairing, t, candidates->triangle_boxes + 6 * t);
+        double *box = candidates->triangle_boxes + 6 * t;
+        sn_pairing_bound(&pairing, t, box);
+        for (size_t axis = 0; axis < 3; axis++) {
+            box[axis] -= triangle_margin(candidates, t);
+            box[3 + axis] += triangle_margin(candidates, t);
+        }
     }
 }
 
 /* A search that did not last was too wide for its price, one that lasted may be wider. */
-static void choose_margin(SnCandidates *candidates)
+static void choose_margins(SnCandidates *candidates)
 {
-    double least = ASKED_GAPS * candidates->largest_gap, most = sn_largest(least, WIDEST * candidates->edge_length);
-    double wanted = candidates->searches == 0             ? most
-                    : candidates->asked <= SHORT_LIVED ? 0.5 * candidates->margin
-                    : candidates->asked >= LONG_LIVED  ? 2.0 * candidates->margin
-                                                       : candidates->margin;
-    candidates->margin = sn_least(sn_largest(wanted, least), most);
+    double least = ASKED_GAPS * candidates->largest_gap;
+    double wanted = candidates->searches == 0             ? 1.0
+                    : candidates->asked <= SHORT_LIVED ? 0.5 * candidates->wide
+                    : candidates->asked >= LONG_LIVED  ? 2.0 * candidates->wide
+                                                       : candidates->wide;
+    candidates->wide = sn_least(sn_largest(wanted, LEAST_WIDE), 1.0);
+    for (size_t p = 0; p < candidates->patches.count; p++) {
+        double most = WIDEST * candidates->patches.patches[p].edge_length;
+        candidates->margins[p] = sn_largest(candidates->wide * most, sn_least(least, most));
+    }
     candidates->asked = 0;
 }
 
@@ -357,10 +380,11 @@ static void mask_rows(void *data, size_t chunk, size_t begin, size_t end)
     for (size_t row = begin; row < end; row++) {
         SnPairingSide one, other;
         if (found->starts[row] < found->starts[row + 1]) {
-            sn_pairing_side(&meeting->pairing, row, meeting->pairing.margin, &one);
+            sn_pairing_side(&meeting->pairing, row, triangle_margin(meeting->candidates, row), &one);
         }
         for (size_t i = found->starts[row]; i < found->starts[row + 1]; i++) {
-            sn_pairing_side(&meeting->pairing, (size_t)found->others[i], 0.0, &other);
+            size_t second = (size_t)found->others[i];
+            sn_pairing_side(&meeting->pairing, second, triangle_margin(meeting->candidates, second), &other);
             unsigned mask = sn_pairing_meet(&meeting->pairing, &one, &other);
             meeting->candidates->masks[i] = (uint16_t)mask;
             counts[0] += count_bits(mask & 63);
@@ -457,7 +481,7 @@ static SnStatus search(SnContext *context, SnCandidates *candidates, const SnWay
     const double *from = way->q[0], *to = way->q[1];
     Sweep sweep = {candidates, from, to};
     candidates->is_valid = 0;
-    choose_margin(candidates);
+    choose_margins(candidates);
     candidates->searches++;
     candidates->point_triangles.count = candidates->edges.count = candidates->watched_count = 0;
     SN_TRY(meet_patches(context, candidates));
@@ -468,7 +492,7 @@ static SnStatus search(SnContext *context, SnCandidates *candidates, const SnWay
     memset(candidates->flags, 0, surface->point_count);
     sn_parallel_for(surface->triangle_count, POINTS_PER_CHUNK, bound_triangles, &sweep);
     SN_TRY(sn_context_look(context));
-    SN_TRY(sn_patch_search(context, &candidates->patches, candidates->triangle_boxes, candidates->margin, candidates->patch_pair_count,
+    SN_TRY(sn_patch_search(context, &candidates->patches, candidates->triangle_boxes, candidates->patch_pair_count,
                            (const int32_t(*)[2])candidates->patch_list, &candidates->found));
     SN_TRY(make_pairs(context, candidates));
     SN_TRY(order_pairs(context, candidates, to));
@@ -542,6 +566,7 @@ static SnStatus allocate(SnContext *context, SnCandidates *candidates)
     SN_TRY_NEW(context, candidates->triangle_boxes, 6 * candidates->surface->triangle_count, double);
     SN_TRY_NEW(context, candidates->patch_boxes, 6 * patches, double);
     SN_TRY_NEW(context, candidates->excess, patches, double);
+    SN_TRY_NEW(context, candidates->margins, patches, double);
     SN_TRY_NEW(context, candidates->meetings, patches * patches, int32_t); /* a search fills it */
     SN_TRY_NEW(context, candidates->flags, candidates->surface->point_count, unsigned char);
     candidates->flag_capacity = candidates->surface->point_count;
@@ -584,7 +609,7 @@ void sn_candidates_clear(SnCandidates *candidates)
     void *const blocks[] = {candidates->boxes, candidates->patch_boxes, candidates->excess, candidates->meetings, candidates->patch_pairs,
                             candidates->slack, candidates->groups, candidates->flags, candidates->watched, candidates->masks,
                             candidates->chunk_counts, candidates->point_triangles.pairs, candidates->edges.pairs,
-                            candidates->known[0], candidates->known[1], candidates->patch_list, candidates->triangle_boxes};
+                            candidates->known[0], candidates->known[1], candidates->patch_list, candidates->triangle_boxes, candidates->margins};
     sn_patch_search_clear(&candidates->found);
     sn_surface_patches_clear(&candidates->patches);
     sn_calm_clear(&candidates->calm);

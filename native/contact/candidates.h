@@ -35,7 +35,8 @@ typedef struct SnCandidates {
     int32_t *watched; /* ascending: places in the list of PT, and behind those, counted on, in that of EE; owned */
     long searches;    /* since the start */
     /* inside: what candidates.c works with */
-    double margin;        /* of the last search */
+    double wide;          /* of what margins may be, those of the last search are so much, ... */
+    double *margins;      /* ... at each patch: two patches are asked for with the sum of both */
     long asked;           /* how often, since it */
     double largest_gap, edge_length; /* the latter the mean at rest */
     int is_valid;         /* a search has been */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define LEAST_GAP 1e-3 /* of g0: nearer at rest, a pair is one place of a mesh that is cut there */
+#define TOGETHER 0.25  /* of the weights that move a pair, which sum to 2 where its sides hang on different vertices */
 #define ROUNDING 1e-9  /* of a distance that is to be kept: what is there already presses on nothing */
 
 /* The box of some points, given theirs, larger by `more`. */
@@ -170,6 +171,59 @@ static double side_thickness(const SnSurface *surface, int count, const int32_t 
     return thickness;
 }
 
+/* Adds what a point brings to how far free vertices move a pair, `count` of them so far. */
+static int add_corners(const SnSurface *surface, int32_t point, double c, int count, int32_t *vertices, double *sums)
+{
+    for (size_t k = 4 * (size_t)point; k < 4 * (size_t)point + 4; k++) {
+        int at = 0;
+        if (surface->fixed[k]) {
+            continue;
+        }
+        while (at < count && vertices[at] != surface->corners[k]) {
+            at++;
+        }
+        vertices[at] = surface->corners[k];
+        sums[at] = (at < count ? sums[at] : 0.0) + c * surface->weights[k];
+        count += at == count;
+    }
+    return count;
+}
+
+static int share_corners(const SnSurface *surface, int count, const int32_t *points, int other_count, const int32_t *other)
+{
+    for (size_t i = 0; i < 4 * (size_t)count; i++) {
+        size_t at = 4 * (size_t)points[i / 4] + i % 4;
+        int32_t corner = surface->fixed[at] ? -1 : surface->corners[at];
+        for (size_t j = 0; j < 4 * (size_t)other_count && corner >= 0; j++) {
+            if (surface->corners[4 * (size_t)other[j / 4] + j % 4] == corner) {
+                return 1;
+            }
+        }
+    }
+    return 0;
+}
+
+/* Whether the sides of a pair, where they are nearest at rest, hang on the same free vertices by nearly the same weights: these move both
+   alike, so that nothing could take them apart. It is so where triangles are much finer than the cells that carry them. */
+static int hang_together(const SnSurface *surface, const SnPair *pair, int is_edges)
+{
+    double x[4][3], sums[16], sum = 0.0;
+    int32_t vertices[16];
+    int sides = is_edges ? 2 : 1, count = 0;
+    if (!share_corners(surface, sides, pair->points, 4 - sides, pair->points + sides)) {
+        return 0;
+    }
+    sn_gather_points(pair->points, surface->rest, x);
+    SnNearest nearest = is_edges ? sn_nearest_edges((const double(*)[3])x) : sn_nearest_point_triangle((const double(*)[3])x);
+    for (int i = 0; i < 4; i++) {
+        count = add_corners(surface, pair->points[i], nearest.c[i], count, vertices, sums);
+    }
+    for (int i = 0; i < count; i++) {
+        sum += fabs(sums[i]);
+    }
+    return sum < TOGETHER;
+}
+
 SnPair sn_pairing_make(const SnPairing *pairing, int is_edges, int32_t first, int32_t second)
 {
     const SnSurface *surface = pairing->surface;
@@ -186,6 +240,9 @@ SnPair sn_pairing_make(const SnPairing *pairing, int is_edges, int32_t first, in
     if (surface->point_bodies[pair.points[0]] == surface->point_bodies[pair.points[3]]) {
         double distance = sn_pair_distance_or(&pair, is_edges, surface->rest, 2.0 * pair.limit);
         pair.limit = distance < LEAST_GAP * pairing->gap ? 0.0 : sn_least(pair.limit, 0.5 * distance);
+    }
+    if (pair.limit > 0.0 && hang_together(surface, &pair, is_edges)) {
+        pair.limit = 0.0;
     }
     sn_pairing_keep_input(pairing, is_edges, &pair);
     return pair;

@@ -23,7 +23,6 @@ typedef struct SnPair {
 typedef struct SnPairing {
     const SnSurface *surface;
     const double *boxes; /* points x 6: swept */
-    double margin;       /* between boxes, along an axis */
     double gap;          /* g0, metres; more than 0 */
     const double *input; /* points x 3, or null: see sn_candidates_keep_input */
 } SnPairing;
@@ -39,12 +38,12 @@ typedef struct SnPairingSide {
     int kinematic; /* bits of its points that are */
     int grouped;   /* some are in a group */
 } SnPairingSide;
-void sn_pairing_side(const SnPairing *pairing, size_t triangle, double margin, SnPairingSide *side);
+void sn_pairing_side(const SnPairing *pairing, size_t triangle, double margin, SnPairingSide *side); /* `margin`: around its boxes */
 
 /* Bits 0 to 2: corners of the first triangle against the second; 3 to 5: the reverse; 6 + 3 i + j: edge i against edge j. */
 unsigned sn_pairing_meet(const SnPairing *pairing, const SnPairingSide *a, const SnPairingSide *b);
 
-/* A pair of a vertex and a triangle, or of two edges. limit 0: it is none. */
+/* A pair of a vertex and a triangle, or of two edges. limit 0: it is none: a seam, or sides that one cell of a cage moves alike. */
 SnPair sn_pairing_make(const SnPairing *pairing, int is_edges, int32_t first, int32_t second);
 
 /* Sets the gap of a pair from its limit and the input. */

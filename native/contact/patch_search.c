@@ -14,7 +14,6 @@
 typedef struct Question {
     const SnSurfacePatches *patches;
     const double *boxes;
-    double margin;
     const int32_t (*list)[2];
     SnPatchSearch *search;
     int fills; /* pairs are written, not only counted */
@@ -64,11 +63,7 @@ static size_t meet_patches(const Question *question, size_t one, size_t two, SnT
         unite(blocks + 6 * k, k == 0, all);
     }
     for (size_t i = 0; i < a->triangle_count; i++) {
-        double box[6];
-        for (int axis = 0; axis < 3; axis++) {
-            box[axis] = question->boxes[6 * (size_t)own[i] + (size_t)axis] - question->margin;
-            box[3 + axis] = question->boxes[6 * (size_t)own[i] + 3 + (size_t)axis] + question->margin;
-        }
+        const double *box = question->boxes + 6 * (size_t)own[i];
         for (size_t k = one == two ? i / BLOCK : 0; k < block_count && boxes_meet(box, all); k++) {
             if (!boxes_meet(box, blocks + 6 * k)) {
                 continue;
@@ -123,12 +118,12 @@ static void sort_pairs(size_t triangles, SnPatchSearch *search)
     }
 }
 
-SnStatus sn_patch_search(SnContext *context, const SnSurfacePatches *patches, const double *boxes, double margin, size_t list_count,
+SnStatus sn_patch_search(SnContext *context, const SnSurfacePatches *patches, const double *boxes, size_t list_count,
                          const int32_t (*list)[2], SnPatchSearch *search)
 {
     SnStatus status = SN_OK;
     size_t triangles = patches->surface->triangle_count;
-    Question question = {patches, boxes, margin, list, search, 0};
+    Question question = {patches, boxes, list, search, 0};
     SN_TRY_ROOM(context, search->starts, triangles + 1, search->start_capacity);
     SN_TRY_ROOM(context, search->columns, triangles + 1, search->column_capacity);
     SN_TRY_ROOM(context, search->tasks, list_count + 1, search->task_capacity);

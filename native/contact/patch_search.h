@@ -22,9 +22,8 @@ typedef struct SnPatchSearch {
     double *block_boxes; /* of a few triangles each, x 6 */
 } SnPatchSearch;
 
-/* `boxes` (triangles x 6, low and high); `list`: which patches, x 2. They meet where they are no farther apart than `margin` along every
-   axis. The order of the answer does not depend on that of the list. */
-SnStatus sn_patch_search(SnContext *context, const SnSurfacePatches *patches, const double *boxes, double margin, size_t list_count,
+/* `boxes` (triangles x 6, low and high); `list`: which patches, x 2. The order of the answer does not depend on that of the list. */
+SnStatus sn_patch_search(SnContext *context, const SnSurfacePatches *patches, const double *boxes, size_t list_count,
                          const int32_t (*list)[2], SnPatchSearch *search);
 void sn_patch_search_clear(SnPatchSearch *search);
 

@@ -78,6 +78,7 @@ static void add_part(const SnSurfacePart *part, size_t number, SnSurface *surfac
         for (size_t k = 0; k < 4; k++) {
             surface->corners[4 * p + k] = part->corners ? part->corners[4 * i + k] : -1;
             surface->weights[4 * p + k] = part->corners ? part->weights[4 * i + k] : 0.0;
+            surface->fixed[4 * p + k] = part->fixed != NULL && part->fixed[4 * i + k];
         }
     }
     for (size_t t = 0; t < part->triangle_count; t++) {
@@ -213,6 +214,7 @@ static SnStatus allocate_surface(SnContext *context, size_t points, size_t trian
     SN_TRY_NEW(context, surface->rest, 3 * points, double);
     SN_TRY_NEW(context, surface->corners, 4 * points, int32_t);
     SN_TRY_NEW(context, surface->weights, 4 * points, double);
+    SN_TRY_NEW(context, surface->fixed, 4 * points, unsigned char);
     SN_TRY_NEW(context, surface->kinematic, points, unsigned char);
     SN_TRY_NEW(context, surface->thickness, points, double);
     SN_TRY_NEW(context, surface->friction, points, double);
@@ -258,7 +260,7 @@ void sn_surface_clear(SnSurface *surface)
     void *const blocks[] = {surface->bodies, surface->triangles, surface->numbers, surface->triangle_edges, surface->owned, surface->edges,
                             surface->edge_triangle_starts, surface->edge_triangles, surface->point_starts, surface->point_points,
                             surface->point_triangle_starts, surface->point_triangles, surface->point_bodies, surface->rest,
-                            surface->corners, surface->weights, surface->kinematic, surface->thickness, surface->friction,
+                            surface->corners, surface->weights, surface->fixed, surface->kinematic, surface->thickness, surface->friction,
                             surface->groups, surface->active, surface->meets};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         sn_release(blocks[i]);

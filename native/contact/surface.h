@@ -19,6 +19,7 @@ typedef struct SnSurfacePart {
     const int32_t *triangles;       /* triangles x 3, counted from the part's first point; those with a point twice are left out */
     const int32_t *corners;         /* points x 4: the world's vertices that carry a point; null: none do, as for an obstacle */
     const double *weights;          /* points x 4, sum 1 */
+    const unsigned char *fixed;     /* points x 4: corners that go where the input goes; null: none */
     const unsigned char *kinematic; /* points: it goes where the input goes; null: none of a body, all of an obstacle */
     const double *thickness;        /* points, metres; null: 0 */
     const double *friction;         /* points; null: 0 */
@@ -50,6 +51,7 @@ typedef struct SnSurface {
     double *rest;      /* x 3 */
     int32_t *corners;  /* x 4; -1: none */
     double *weights;   /* x 4 */
+    unsigned char *fixed; /* x 4: corners that follow the input */
     unsigned char *kinematic;
     double *thickness, *friction;
     uint32_t *groups;

@@ -81,6 +81,11 @@ static SnStatus list_points(SnContext *context, SnSurfacePatches *patches)
         SnPatch *patch = patches->patches + p;
         patch->first = patches->point_count;
         for (size_t i = 3 * patch->first_triangle; i < 3 * (patch->first_triangle + patch->triangle_count); i++) {
+            const int32_t *corners = surface->triangles + 3 * (size_t)patches->triangles[i / 3];
+            const double *a = surface->rest + 3 * (size_t)corners[i % 3], *b = surface->rest + 3 * (size_t)corners[(i + 1) % 3];
+            patch->edge_length += sqrt(sn_distance_squared(a, b)) / (3.0 * (double)patch->triangle_count);
+        }
+        for (size_t i = 3 * patch->first_triangle; i < 3 * (patch->first_triangle + patch->triangle_count); i++) {
             int32_t point = surface->triangles[3 * (size_t)patches->triangles[i / 3] + i % 3];
             if (seen[point] != (int32_t)p + 1) {
                 seen[point] = (int32_t)p + 1;

@@ -12,6 +12,7 @@ typedef struct SnPatch {
     size_t wide_count;                     /* ... and with those of all triangles at what they join to */
     int kinematic;                         /* all points are */
     double thickness;                      /* the largest */
+    double edge_length;                    /* mean over its triangles, at rest */
 } SnPatch;
 
 typedef struct SnSurfacePatches {

@@ -23,6 +23,7 @@ struct SnColliders {
 typedef struct Carried {
     int32_t *corners;         /* points x 4 */
     double *weights;
+    unsigned char *fixed;
     unsigned char *kinematic; /* points */
 } Carried;
 
@@ -30,6 +31,7 @@ static void carried_clear(Carried *carried)
 {
     sn_release(carried->corners);
     sn_release(carried->weights);
+    sn_release(carried->fixed);
     sn_release(carried->kinematic);
 }
 
@@ -67,6 +69,7 @@ static SnStatus find_carried(SnContext *context, const SnEnsemble *ensemble, con
     const SnEmbedding *embedding = embedding_of(collider, member);
     SN_TRY_NEW(context, carried->corners, 4 * points, int32_t);
     SN_TRY_NEW(context, carried->weights, 4 * points, double);
+    SN_TRY_NEW(context, carried->fixed, 4 * points, unsigned char);
     SN_TRY_NEW(context, carried->kinematic, points, unsigned char);
     for (size_t p = 0; p < points; p++) {
         carried->kinematic[p] = 1;
@@ -74,7 +77,8 @@ static SnStatus find_carried(SnContext *context, const SnEnsemble *ensemble, con
             int32_t vertex = embedding != NULL ? member->cage->tets[4 * (size_t)embedding->tets[p] + i] : (int32_t)p;
             carried->corners[4 * p + i] = (int32_t)first + vertex;
             carried->weights[4 * p + i] = embedding != NULL ? embedding->weights[4 * p + i] : i == 0;
-            carried->kinematic[p] &= world->fixed[first + (size_t)vertex];
+            carried->fixed[4 * p + i] = world->fixed[first + (size_t)vertex];
+            carried->kinematic[p] &= carried->fixed[4 * p + i];
         }
     }
 cleanup:
@@ -96,6 +100,7 @@ static SnStatus build_surface(SnContext *context, const SnCollidersDef *def, SnC
             SN_TRY(find_carried(context, colliders->ensemble, collider, carried + k));
             parts[k].corners = carried[k].corners;
             parts[k].weights = carried[k].weights;
+            parts[k].fixed = carried[k].fixed;
             parts[k].kinematic = carried[k].kinematic;
         }
     }

@@ -18,6 +18,7 @@
 #define ROUGHLY 0.1     /* of the gap: how close a minimum is whose way may be stopped yet, ... */
 #define ROUGH_ROUNDS 6  /* ... in the first rounds; later on something is caught, and forces are to tell what */
 #define ON_PLACE 0.1    /* of the gap: what points may be off the planes */
+#define RUNS_AWAY 8.0   /* times the least that they were off, and more than their gap: rounds that lead nowhere */
 #define SHORTER 0.9     /* of the time that is proved free is gone */
 #define STUCK 1e-2      /* of a stage: less than that in all of its rounds is nothing */
 #define PARTS 20        /* stages on the way, after each of which patience wears thinner */
@@ -380,7 +381,7 @@ static double follow_points(SnContact *contact, const double *positions)
 SnStatus sn_contact_solve(SnContext *context, SnContact *contact, const SnContactStage *stage, double *positions, double *reached)
 {
     SnStatus status = SN_OK;
-    double done = 0.0, lag = 0.0;
+    double done = 0.0, lag = 0.0, least_off = INFINITY;
     int settle = 0, is_free = 0, is_new = 1; /* the way to a close minimum was; other planes than in the round before */
     sn_soft_collider_place(&contact->soft, stage->pose, positions);
     freeze(contact, stage->fraction, stage->pose, positions);
@@ -422,6 +423,10 @@ SnStatus sn_contact_solve(SnContext *context, SnContact *contact, const SnContac
         }
         place(contact, positions, contact->target);
         double off = follow_points(contact, positions);
+        if (off > 1.0 && off > RUNS_AWAY * least_off) { /* what the rows say is not what the points do: it ends where it is proved */
+            break;
+        }
+        least_off = fmin(least_off, touched ? off : INFINITY);
         SN_TRY(detect(context, contact));
         if (!is_free) {
             SN_TRY(let_go(context, contact));

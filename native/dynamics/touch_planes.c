@@ -123,22 +123,33 @@ static SnStatus write_row(SnContext *context, SnTouchRows *rows, SnPlanes *plane
     return status;
 }
 
-/* How much gives way where a unit of force presses on a pair, through the corners of its points, m/N. Where next to nothing of it is free,
-   nothing does: to move it a little, what is free would have to go far. */
+/* How much gives way where a unit of force presses on a pair, through the corners of its points, m/N: what both sides hang on by the same
+   weights moves them alike, and gives nothing. Where next to nothing is left nothing does: to move the pair a little, what is free would
+   have to go far. */
 static double find_give(const SnTouchRows *rows, const SnTouch *touch, const double *hardness)
 {
     const SnSurface *surface = rows->surface;
-    double give = 0.0, lever = 0.0;
+    int32_t unknowns[16];
+    double sums[16], give = 0.0, lever = 0.0;
+    int count = 0;
     for (size_t i = 0; i < 4; i++) {
         size_t point = (size_t)touch->points[i];
         for (size_t k = 4 * point; k < 4 * point + 4 && touch->c[i] != 0.0; k++) {
             int32_t unknown = surface->corners[k] >= 0 ? rows->assembly->unknown[surface->corners[k]] : -1;
+            int at = 0;
+            while (at < count && unknowns[at] != unknown) {
+                at++;
+            }
             if (unknown >= 0) {
-                double weight = touch->c[i] * surface->weights[k];
-                give += weight * weight / hardness[unknown];
-                lever += fabs(weight);
+                unknowns[at] = unknown;
+                sums[at] = (at < count ? sums[at] : 0.0) + touch->c[i] * surface->weights[k];
+                count += at == count;
             }
         }
+    }
+    for (int at = 0; at < count; at++) {
+        give += sums[at] * sums[at] / hardness[unknowns[at]];
+        lever += fabs(sums[at]);
     }
     return lever > (touch->is_wish ? LEVER_OF_WISH : LEVER) ? give : 0.0;
 }

@@ -374,6 +374,78 @@ static void seams_are_no_pairs(SnContext *context)
     shape_clear(&ball);
 }
 
+/* How many pairs there are of a ball in one cell of a cage, of size 1, when it is pressed flat; `hangs`: on the cell's corners. */
+static size_t count_flat(SnContext *context, double radius, int hangs)
+{
+    Shape ball = contact_ball(context, 4, radius, 0, 0, 0);
+    size_t count = ball.vertex_count;
+    unsigned char *free_points = SN_NEW(context, count, unsigned char);
+    int32_t *corners = SN_NEW(context, 4 * count, int32_t);
+    double *weights = SN_NEW(context, 4 * count, double), *flat = SN_NEW(context, 3 * count, double);
+    for (size_t p = 0; p < count; p++) {
+        double rest = 1.0;
+        for (size_t a = 0; a < 3; a++) {
+            double x = ball.positions[3 * p + a];
+            corners[4 * p + a] = (int32_t)a;
+            weights[4 * p + a] = x;
+            rest -= x;
+            flat[3 * p + a] = a == 2 ? 0.01 * x : x;
+        }
+        corners[4 * p + 3] = 3;
+        weights[4 * p + 3] = rest;
+    }
+    SnSurfacePart part = contact_part(&ball, free_points, NULL);
+    part.corners = hangs ? corners : NULL;
+    part.weights = hangs ? weights : NULL;
+    SnSurface surface;
+    SnCandidates candidates;
+    SnCandidatesDef def = {.gap = 0.1 * radius};
+    CHECK(sn_surface_init(context, 1, &part, 4, &surface) == SN_OK);
+    CHECK(sn_candidates_init(context, &surface, &def, &candidates) == SN_OK);
+    CHECK(sn_candidates_find(context, &candidates, flat, flat, NULL) == SN_OK);
+    size_t found = candidates.point_triangles.count + candidates.edges.count;
+    sn_candidates_clear(&candidates);
+    sn_surface_clear(&surface);
+    void *const blocks[] = {free_points, corners, weights, flat};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
+        sn_release(blocks[i]);
+    }
+    shape_clear(&ball);
+    return found;
+}
+
+static void what_one_cell_moves_alike_is_no_pair(SnContext *context)
+{
+    CHECK(count_flat(context, 0.02, 0) > 100);
+    CHECK(count_flat(context, 0.02, 1) == 0);
+    CHECK(count_flat(context, 0.5, 1) > 100);
+}
+
+/* A small ball of fine triangles beside a large one of coarse ones, both squeezed: what is far for its triangles is on no list. */
+static void where_triangles_are_fine_lists_are_short(SnContext *context)
+{
+    Shape both = shape_join(context, contact_ball(context, 12, 1.0, 0, 0, 0), contact_ball(context, 6, 0.02, 1.5, 0, 0));
+    unsigned char *free_points = SN_NEW(context, both.vertex_count, unsigned char);
+    SnSurfacePart part = contact_part(&both, free_points, NULL);
+    SnSurface surface;
+    SnCandidates candidates;
+    SnCandidatesDef def = {.gap = 1e-4};
+    double *squeezed = SN_NEW(context, 3 * both.vertex_count, double);
+    for (size_t k = 0; k < 3 * both.vertex_count; k++) {
+        squeezed[k] = both.positions[k] * (k % 3 == 2 ? 0.3 : 1.0);
+    }
+    CHECK(sn_surface_init(context, 1, &part, 0, &surface) == SN_OK);
+    CHECK(sn_candidates_init(context, &surface, &def, &candidates) == SN_OK);
+    CHECK(sn_candidates_find(context, &candidates, squeezed, squeezed, NULL) == SN_OK);
+    size_t found = candidates.point_triangles.count + candidates.edges.count;
+    CHECK(found > surface.triangle_count && found < 40 * surface.triangle_count);
+    sn_candidates_clear(&candidates);
+    sn_surface_clear(&surface);
+    sn_release(free_points);
+    sn_release(squeezed);
+    shape_clear(&both);
+}
+
 static SnStatus count_found(SnContext *context, void *data, size_t body, size_t other, const SnBoxPairs *found)
 {
     (void)context, (void)body, (void)other;
@@ -458,6 +530,8 @@ int main(void)
     a_body_that_moves_as_a_whole_asks_nothing_of_itself(&context);
     keep_input_wants_no_more_than_the_input_has(&context);
     seams_are_no_pairs(&context);
+    what_one_cell_moves_alike_is_no_pair(&context);
+    where_triangles_are_fine_lists_are_short(&context);
     trees_are_refitted_and_built_anew_when_they_got_worse(&context);
     every_failing_allocation_is_answered();
     return CHECK_RESULT();
