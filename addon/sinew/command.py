@@ -404,15 +404,23 @@ def _wait_for(process: subprocess.Popen[bytes]) -> int:
 
 
 def _arguments(options: argparse.Namespace) -> list[str]:
-    """The command line again, without --blender."""
+    """The command line again, without --blender: every option that was given."""
     arguments = [options.command, str(options.file)]
-    for name in ("object", "method", "preset", "out", "report", "range", "wiggle", "spread"):
-        if getattr(options, name, None) is not None:
-            arguments += [f"--{name}={getattr(options, name)}"]
-    arguments += [f"--set={pair}" for pair in getattr(options, "set", [])]
-    arguments += [f"--handle={text}" for text in getattr(options, "handle", [])]
-    flags = [name for name in ("enable_scripts", "resample", "free", "clear") if getattr(options, name, False)]
-    return arguments + [f"--{name.replace('_', '-')}" for name in flags]
+    for action in _options_of(options.command):
+        value, flag = getattr(options, action.dest), action.option_strings[0]
+        if action.nargs == 0:
+            arguments += [flag] if value else []
+        else:
+            given = value if isinstance(value, list) else [] if value is None else [value]
+            arguments += [f"{flag}={one}" for one in given]
+    return arguments
+
+
+def _options_of(command: str) -> list[argparse.Action]:
+    """Those of a command that a Blender is to get too."""
+    (commands,) = (one for one in _parser()._actions if isinstance(one, argparse._SubParsersAction))
+    found: list[argparse.Action] = commands.choices[command]._actions
+    return [one for one in found if one.option_strings and one.dest not in ("help", "blender")]
 
 
 def _catch_interrupts() -> None:
