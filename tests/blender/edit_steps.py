@@ -11,9 +11,11 @@ from typing import Any
 
 sys.path.append(str(Path(__file__).resolve().parent))
 sys.path.append(str(Path(__file__).resolve().parents[2] / "addon"))
+sys.path.append(str(Path(__file__).resolve().parents[2] / "examples"))
 
 import bpy
 import numpy as np
+import scenes
 from bpy_extras import view3d_utils
 from inside import shown
 from window import Steps, Window, run
@@ -59,7 +61,9 @@ def story(window: Window) -> Steps:
 
         def is_settled() -> bool:
             edited = stored.opened(item())
-            return len(handles()) == count and edited is not None and not edited.goes_on
+            if len(handles()) != count or edited is None or edited.goes_on or live.is_busy():
+                return False
+            return edited.edits.handles == handles()
 
         yield from window.wait_until(is_settled, 60.0, f"{count} handles, and no drag")
         yield 0.3
@@ -70,6 +74,10 @@ def story(window: Window) -> Steps:
     view.view_perspective = "ORTHO"
     view.view_location, view.view_distance = (0.0, 0.0, 0.5), 4.0
     yield 0.5
+
+    other = scenes.add_mesh("Other", *scenes.ball_mesh(0.2, 6))
+    other.location = (0.0, -1.2, 0.3)
+    window.window.view_layer.objects.active = ob()
 
     # One button: the mesh is fitted, and the tool is in the hand.
     press(bpy.ops.sinew.edit_motion, "INVOKE_DEFAULT")
@@ -101,11 +109,49 @@ def story(window: Window) -> Steps:
     assert overlay.last["filled"] == 1 and overlay.last["hollow"] == 0, overlay.last
     yield from window.picture("edit-dragged")
 
+    # A drag of it again keeps what was said of it: it holds, half of its way, and comes as far as the mouse.
+    item().handles[0].until, item().handles[0].axes, item().handles[0].influence = AT + 1, "body", 0.5
+    yield from settled(1)
+    at = pixels(places()[pulled])
+    yield from window.drag([at, (at[0] + 10, at[1]), (at[0] + 30, at[1] + 12)])
+    yield from settled(1)
+    one = handles()[0]
+    assert (one.until, one.axes, one.influence, one.vertices) == (AT + 1, "body", 0.5, (pulled,)), one
+    way = np.subtract(pixels(places()[pulled]), at)
+    assert np.abs(way - [30, 12]).max() < 2, way
+    window.window.scene.frame_set(AT + 1)  # where it holds too
+    yield from window.wait_until(lambda: overlay.last["filled"] == 1, 10.0, "it is filled while it holds")
+    at = pixels(places()[pulled])
+    yield from window.drag([at, (at[0], at[1] + 10), (at[0] - 20, at[1] + 20)])
+    yield from settled(1)
+    way = np.subtract(pixels(places()[pulled]), at)
+    assert np.abs(way - [-20, 20]).max() < 2, way
+    for _ in range(2):
+        press(bpy.ops.ed.undo)
+        yield 1.0
+    item().handles[0].until, item().handles[0].axes, item().handles[0].influence = AT, "world", 1.0
+    window.window.scene.frame_set(AT)
+    yield from settled(1)
+    way = np.subtract(pixels(places()[pulled]), pixels(before[pulled]))
+    assert np.abs(way - [100, -20]).max() < 2, (way, handles())
+
+    # Beside the mesh, a click chooses other objects, and X with nothing to take away does no harm.
+    yield from window.move(*pixels(np.array(other.location)))
+    yield from window.press_mouse()
+    assert window.window.view_layer.objects.active == other
+    window.window.view_layer.objects.active = ob()
+    other.select_set(False)
+    yield 0.5
+
     # Another frame shows its own edit, and a second drag there; X is an axis, Esc goes back.
     window.window.scene.frame_set(AT + 2)
     yield 0.7
     assert np.abs(places()[pulled] - before[pulled]).max() > 0.02
     assert overlay.last["hollow"] == 1, overlay.last
+    item().handles_index = -1
+    yield from window.move(*pixels(dragged[pulled]))  # the hollow one is chosen by a click
+    yield from window.press_mouse()
+    assert item().handles_index == 0 and len(handles()) == 1
     here = places()
     start = pixels(here[pulled])
     yield from window.move(*start)
@@ -115,8 +161,8 @@ def story(window: Window) -> Steps:
     yield from window.key("Z")
     yield 0.3
     assert len(handles()) == 2, handles()
-    other = handles()[1].vertices[0]  # the vertex under the mouse: of two that lie close it may be either
-    way = np.subtract(pixels(places()[other]), pixels(here[other]))
+    second = handles()[1].vertices[0]  # the vertex under the mouse: of two that lie close it may be either
+    way = np.subtract(pixels(places()[second]), pixels(here[second]))
     assert abs(way[0]) < 4 and abs(way[1] - 10) < 4, way
     yield from window.key("ESC")
     window.event("LEFTMOUSE", "RELEASE")
@@ -136,9 +182,9 @@ def story(window: Window) -> Steps:
     press(bpy.ops.ed.redo)
     yield 1.5
     assert len(handles()) == 2, handles()
-    lands = np.subtract(pixels(here[other]), (60, -10))  # where the mouse let go of it
+    lands = np.subtract(pixels(here[second]), (60, -10))  # where the mouse let go of it
     yield from window.wait_until(
-        lambda: np.abs(np.subtract(pixels(places()[other]), lands)).max() < 2, 20.0, "both show again"
+        lambda: np.abs(np.subtract(pixels(places()[second]), lands)).max() < 2, 20.0, "both show again"
     )
 
     # The wheel changes how much is pulled as one.
@@ -181,6 +227,13 @@ def story(window: Window) -> Steps:
     yield from window.key("X")
     yield 0.5
     assert len(handles()) == count - 1
+    for left in range(count - 1, -1, -1):
+        assert len(handles()) == left
+        yield from window.key("X")
+        yield 0.5
+    yield from window.key("G")
+    yield from window.key("X")
+    assert ob().name == "Tail" and not handles()
     sinew.unregister()
     yield 0.5
     print("all steps done", flush=True)

@@ -312,6 +312,20 @@ def test_a_drag_beside_other_handles_goes_on_from_them_and_its_end_depends_on_no
         assert moved(dragged).tobytes() == moved(fresh).tobytes()
 
 
+def test_a_radius_that_changes_beside_a_handle_near_by_throws_nothing_about() -> None:
+    bar = Bar(held=False)
+    shown = {f: Moment(bar.bent(3.0 * f)) for f in (24.0, 26.0)}
+    near = int(np.argmin(np.linalg.norm(bar.vertices - [0.95, 0.1, 0.1], axis=1)))
+    editor, first = bar.editor(), Handle((bar.tip,), 24.0, (0.0, 0.5, -0.1))
+    editor.solve(Edits(handles=(first,)), shown.__getitem__)
+    for step in range(6):
+        other = Handle((near,), 26.0, (0.0, 0.2, -0.1), radius=0.1 * 1.15**step)
+        found = editor.solve(Edits(handles=(first, other)), shown.__getitem__, goes_on=True, polish=False)
+        assert max(found.missed) < 2e-4, (step, found)
+    editor.solve(Edits(handles=(other,)), shown.__getitem__, goes_on=True, polish=False)
+    assert np.abs(editor.frame(26.0, shown[26.0].shape) - shown[26.0].shape).max() < 0.6, "without the first"
+
+
 def test_a_bar_is_twisted_all_around_by_dragging_it_in_steps() -> None:
     bar = Bar((16, 4, 4))
     corners = ((1.0, 0.0, 0.0), (1.0, 0.1, 0.0), (1.0, 0.1, 0.1))

@@ -103,7 +103,8 @@ SnStatus sn_edit_solve(SnContext *context, SnEdit *edit, const SnEditMotion *mot
     }
     edit->count = 0; /* until all is found */
     SN_TRY(sn_edit_anchors_take(context, &edit->anchors, count, handles, &kept));
-    kept = settings->goes_on && kept <= before ? kept : 0;
+    /* what is left of an edit without one of its handles is no beginning: close ones pull against each other */
+    kept = settings->goes_on && kept == before ? kept : 0;
     SN_TRY(resize(context, edit, count, kept));
     for (size_t h = 0; h < count; h++) {
         edit->times[h] = handles[h].time;

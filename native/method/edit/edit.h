@@ -21,7 +21,7 @@ typedef struct SnEditHandle {
 typedef struct SnEditSettings {
     int rounds;       /* of Newton, at most */
     double tolerance; /* fraction of size: how far from its target a handle may end */
-    int goes_on;      /* from the edit of the last call */
+    int goes_on;      /* from the edit of the last call, if all of its handles are there */
     int is_quick;     /* handles of the last call whose target stays, at other moments than those that move, are taken as linear: as while
                          one is dragged */
 } SnEditSettings;

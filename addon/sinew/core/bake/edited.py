@@ -14,7 +14,7 @@ import numpy.typing as npt
 from ..base.errors import BadInput
 from ..edit.body import Body, Carrier, Posed, Shell
 from ..edit.contacts import Contacts, Mesh
-from ..edit.editor import Editor, Landed
+from ..edit.editor import Editor, Landed, Look
 from ..edit.handles import Edits, Handle, Vector
 from . import obstacles
 from .contact import obstacles_at
@@ -55,6 +55,7 @@ class StoredEdits:
         self.landed = Landed(())
         self.left_out: tuple[str, ...] = ()  # sentences about handles that do not act
         self.is_live = False  # frames are only looked at: contacts are kept on some of them, soon
+        self.look: Look | None = None
         self.goes_on = False  # a handle is dragged: from the last edit on, and only the carrier lands
 
     def use(self, store: Store, settings: Any) -> None:
@@ -85,6 +86,7 @@ class StoredEdits:
                 goes_on=self.goes_on,
                 polish=not self.goes_on,
                 contacts=self._contacts(edits, number),
+                look=self.look,
             )
             self._layers.append(_Layer(number, editor))
             if not self.goes_on:
@@ -109,6 +111,10 @@ class StoredEdits:
     def settle(self) -> None:
         """The drag has ended: the edit is again what its handles alone say."""
         self.goes_on, self._settings = False, None
+
+    def prepare(self) -> None:
+        """What the first handle needs."""
+        self._editor(self._below, self.edits)
 
     @property
     def radius(self) -> float:
@@ -141,6 +147,15 @@ class StoredEdits:
         moment = self._moment_of(index, self._below + 1 if edited else self._below)
         mean: Floats = moment.places(moment.shape, vertices).mean(axis=0)
         return mean
+
+    def along(self, handle: Handle, frame: float, way: Vector) -> Vector:
+        """A way in the world, in the axes of a handle at a frame on which it pulls."""
+        if handle.axes != "body":
+            return way
+        moment = self._moment_of(self._index_of(frame), self._below)
+        turn = self._editor(self._below, self.edits).turn_at(handle.vertices, handle.radius, moment.shape)
+        x, y, z = (float(one) for one in turn.T @ np.array(way))
+        return x, y, z
 
     def in_axes(self, handle: Handle, axes: str) -> Handle:
         """A handle that pulls to the same place on its frame, told otherwise."""

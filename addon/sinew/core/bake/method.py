@@ -63,6 +63,7 @@ class Show(Protocol):
     """Makes what plays from what is stored, without a simulation."""
 
     is_live: bool = False  # a frame is only looked at while something changes: better soon than exact
+    look: Callable[[str, int, int], None] | None = None  # told what is being made, and how much of it; raises to stop
 
     def show(self, store: Store, index: int) -> list[npt.NDArray[np.float32]]:
         """The result of a sample: the body, then its passengers, each in its own space."""

@@ -44,6 +44,8 @@ def remake(
             _check(old)
             shot = stored_shot(old, settings, shown)
             results = results_of(old, shot)
+            if progress:
+                results.shown.look = lambda stage, done, total: progress(stage, done, total, -1.0)
             if all(_is_made(old, shot, sample) for sample in _samples(old, amounts)):
                 return Outcome(bake_id, old.folder, old.manifest.report, True)
             store = Store.fork(root, old, settings=shot.settings.as_dict())

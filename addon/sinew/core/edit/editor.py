@@ -38,6 +38,9 @@ _WILD = 3.0  # times as far as without contacts: farther than that nothing may e
 _ABLE = 0.2  # of a vertex: less than this hangs on what can move, and it goes with what is held
 
 
+Look = Callable[[str, int, int], None]  # stage, done, of how much; raises to stop
+
+
 @dataclass(frozen=True)
 class Landed:
     """How handles ended: of each that acts, how far its vertices are from where they were pulled, metres."""
@@ -69,6 +72,10 @@ class _Row:
     pushed: float = 0.0  # metres that its target lies beyond its goal, for what it gives
 
 
+def _look_away(stage: str, done: int, total: int) -> None:
+    """Nobody asks."""
+
+
 class Editor:
     """Edits the motion of one body. `frame_rate`: frames a second; frame 0 is at time 0."""
 
@@ -83,6 +90,7 @@ class Editor:
         self.radius = 2.0 * cell_size(carrier)  # of a handle that has none of its own
         self._close = _CLOSE * self.radius
         self._is_none = True
+        self._look: Look = _look_away
         self._held: list[_Row] = []  # contacts, in the order in which they were found
         self._goals: dict[tuple[float, tuple[int, ...]], tuple[float, ...]] = {}  # of the last handles
         corners = carrier.vertices[carrier.cells[carrier.binding]]
@@ -97,10 +105,12 @@ class Editor:
         goes_on: bool = False,
         polish: bool = True,
         contacts: Contacts | None = None,
+        look: Look | None = None,
     ) -> Landed:
         """Finds the edit of these handles; `posed` tells what is shown at a frame. `period`: seconds of a loop.
         `goes_on`: from the last edit, as while a handle is dragged; otherwise it depends on nothing but the handles."""
         self._is_none = not edits.acting
+        self._look = look or _look_away
         before, self._goals = self._goals, {}
         if not goes_on or contacts is None or self._is_none:
             self._held = []
@@ -149,6 +159,7 @@ class Editor:
         pulled = [k for k, row in enumerate(rows) if row.handle >= 0]
         rounds = shapes = 0
         for polishing in range(_POLISHES + 1 if polish else 1):
+            self._look("Landing", polishing, _POLISHES + 1)
             targets, missed = np.array([row.target for row in rows]), np.empty(len(rows))
             how = {**settings, "goes_on": settings["goes_on"] or polishing > 0}
             done, _, shapes = self._native.solve(how, *arrays, targets, directions, bounds, give, missed, self._monitor)
@@ -185,7 +196,10 @@ class Editor:
 
         def look() -> tuple[list[Broken], float, float]:
             """What is off, by how much at most, and how far anything is moved there."""
-            looked = [self._broken(contacts, frame, longest, posed, pulled) for frame in frames]
+            looked = []
+            for done, frame in enumerate(frames):
+                self._look("Keeping Contacts", done, len(frames))
+                looked.append(self._broken(contacts, frame, longest, posed, pulled))
             broken = [one for some, _ in looked for one in some]
             worst = max((one.amount for one in broken), default=0.0)
             return broken, worst, max((way for _, way in looked), default=0.0)

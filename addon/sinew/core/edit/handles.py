@@ -67,6 +67,16 @@ class Handle:
         parts = min(count, MOST_HELD - 1)
         return [self.frame + (count * k / parts) for k in range(parts + 1)] if parts else [self.frame]
 
+    def covers(self, frame: float) -> bool:
+        """Whether it pulls at a frame."""
+        return self.frame - 1e-3 <= frame <= (self.frame if self.until is None else self.until) + 1e-3
+
+    def moved(self, by: Vector) -> Self:
+        """Pulling so far; all of its way goes along."""
+        shift = [new - old for new, old in zip(by, self.by, strict=True)]
+        path = tuple((x + shift[0], y + shift[1], z + shift[2]) for x, y, z in self.path)
+        return dataclasses.replace(self, by=by, path=path)
+
 
 @dataclass(frozen=True)
 class Edits:

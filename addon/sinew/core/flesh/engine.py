@@ -134,7 +134,7 @@ class FleshShow(Show):
         """The edits of these settings, on a bake: a StoredEdits."""
         if self._edited is None:
             self._edited = load_classes().edits(store, self._shot, self.shown)
-        self._edited.is_live = self.is_live
+        self._edited.is_live, self._edited.look = self.is_live, self.look
         self._edited.use(store, self._settings)
         return self._edited
 

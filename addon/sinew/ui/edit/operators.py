@@ -104,7 +104,14 @@ class SINEW_OT_remove_handle(_Changing, bpy.types.Operator):
     bl_label = "Remove Handle"
     bl_description = "Take the chosen handle away: it does not pull any more"
 
-    poll = asking(stored.is_editable, _has_handle)
+    # Asked for no handle: where there is none, its keys must not go on to what deletes objects.
+    poll = asking(stored.is_editable)
+
+    def execute(self: Any, context: Any) -> Any:
+        if not stored.edits_of(operators.active_item(context)).handles:
+            self.report({"INFO"}, "There is no handle")
+            return {"CANCELLED"}
+        return super().execute(context)
 
     def change(self, context: Any, item: Any) -> None:
         handles = stored.edits_of(item).handles

@@ -14,6 +14,7 @@ import gpu
 import numpy as np
 from bpy_extras import view3d_utils
 from gpu_extras import batch as gpu_batch
+from mathutils import Vector
 
 from ...core.base.errors import Error
 from ...scene import compat
@@ -28,7 +29,9 @@ _blf: Any = blf
 _batch_for_shader: Any = gpu_batch.batch_for_shader
 
 ORANGE, GREY, WHITE, RED = (1.0, 0.55, 0.1, 1.0), (0.6, 0.6, 0.6, 0.8), (1.0, 1.0, 1.0, 1.0), (1.0, 0.2, 0.2, 1.0)
-_GHOST = (0.55, 0.65, 0.85, 0.18)
+_GHOST, _RING = (0.55, 0.65, 0.85, 0.18), (1.0, 1.0, 1.0, 0.5)
+_AXIS_COLORS = ((1.0, 0.2, 0.32, 0.8), (0.55, 0.86, 0.0, 0.8), (0.16, 0.56, 1.0, 0.8))
+_AXIS_ENDS = (-1e3, 1e3)  # units
 _SIZE = 6.0  # pixels: radius of a handle
 _AROUND = 24  # frames of the way before and after the handle
 _TICK, _AT_ONCE = 0.04, 3  # the way is made so many frames at a time
@@ -40,14 +43,26 @@ class Way:
     """Of the chosen handle: world units, by frame."""
 
     key: Any = None
+    given: Any = None
     before: dict[int, Any] = field(default_factory=dict)
     after: dict[int, Any] = field(default_factory=dict)
     frames: list[int] = field(default_factory=list)
 
 
+@dataclass
+class Pulled:
+    """What the mouse has in its hand: world units."""
+
+    place: Any
+    radius: float
+    axis: int  # -1: none
+
+
 class _Drawn:
     way = Way()
-    handles: dict[Any, Any] = {}  # places by what they depend on
+    pulled: Pulled | None = None
+    places: dict[tuple[int, float], Any] = {}  # of handles by number and frame ...
+    places_key: Any = None  # ... and what they depend on
     ghost: Any = None
     ghost_key: Any = None
 
@@ -75,22 +90,40 @@ def missed_text(edited: Any) -> str:
 
 
 def _key(item: Any) -> Any:
+    """What all that is drawn depends on."""
     now = live.session.live
-    return (now.setup_id, now.bake, now.shown[1:] if now.shown else ()) if now is not None else None
+    return (now.setup_id, now.bake, now.made) if now is not None else None
+
+
+def _given(item: Any) -> Any:
+    """What the motion without the handles depends on."""
+    now, edits = live.session.live, stored.edits_of(item)
+    if now is None or now.results is None:
+        return None
+    values = {name: value for name, value in now.results.shot.settings.as_dict().items() if name != stored.SETTING}
+    return now.setup_id, now.bake, str(values), edits.below
 
 
 def places_of(item: Any, edited: Any) -> list[tuple[int, Any]]:
-    """Where each handle is at its frame, in the scene's units."""
-    key = (_key(item), stored.edits_of(item).to_text())
-    if drawn.handles.get("key") != key:
-        unit = unit_of(item.id_data)
-        found = [
-            (number, edited.place(handle.frame, handle.vertices) / unit)
-            for number, handle in enumerate(stored.edits_of(item).handles)
-            if max(handle.vertices) < edited.vertex_count
-        ]
-        drawn.handles = {"key": key, "found": found}
-    return list(drawn.handles["found"])
+    """Where each handle is while it pulls, now or at its frame, in the scene's units."""
+    edits, scene = stored.edits_of(item), item.id_data
+    now, unit = float(scene.frame_current + scene.frame_subframe), unit_of(scene)
+    key, found = (_key(item), edits.to_text()), []
+    if live.is_busy():  # where they were
+        known = {at[0]: place for at, place in drawn.places.items()}
+        return [(number, known[number]) for number in range(len(edits.handles)) if number in known]
+    if drawn.places_key != key:
+        # Of all handles only the one that is dragged goes elsewhere.
+        is_kept = edited.goes_on and drawn.places_key is not None
+        drawn.places = {at: place for at, place in drawn.places.items() if is_kept and at[0] != item.handles_index}
+        drawn.places_key = key
+    for number, handle in enumerate(edits.handles):
+        at = (number, now if handle.covers(now) else handle.frame)
+        if max(handle.vertices) < edited.vertex_count:
+            if at not in drawn.places:
+                drawn.places[at] = edited.place(at[1], handle.vertices) / unit
+            found.append((number, drawn.places[at]))
+    return found
 
 
 def _wanted_way(item: Any, edited: Any) -> Way | None:
@@ -100,6 +133,8 @@ def _wanted_way(item: Any, edited: Any) -> Way | None:
     handle = handles[item.handles_index]
     if max(handle.vertices) >= edited.vertex_count:
         return None
+    if live.is_busy():
+        return drawn.way
     key = (_key(item), stored.edits_of(item).to_text(), item.handles_index)
     if drawn.way.key != key:
         first, end = edited.span
@@ -107,8 +142,8 @@ def _wanted_way(item: Any, edited: Any) -> Way | None:
         frames = [frame for frame in range(at - _AROUND, at + _AROUND + 1) if first <= frame <= end]
         frames.sort(key=lambda frame: abs(frame - at))
         # Where the same point is pulled otherwise, its way without the edit is as it was.
-        same = drawn.way.key is not None and drawn.way.key[0] == key[0] and drawn.way.key[2] == key[2]
-        drawn.way = Way(key, drawn.way.before if same else {}, {}, frames)
+        given = (_given(item), handle.vertices, at)
+        drawn.way = Way(key, given, drawn.way.before if drawn.way.given == given else {}, {}, frames)
     return drawn.way
 
 
@@ -119,7 +154,7 @@ def _fill_way() -> float | None:
     way = _wanted_way(item, edited) if edited is not None else None
     if way is None or edited is None or item is None:
         return None
-    if edited.goes_on:
+    if edited.goes_on or live.is_busy():
         return 4 * _TICK
     handle, unit = stored.edits_of(item).handles[item.handles_index], unit_of(item.id_data)
     with contextlib.suppress(Error):
@@ -145,7 +180,7 @@ def _shown_item(context: Any) -> tuple[Any, Any] | None:
         return None
     edited = stored.opened(item)
     if edited is None:
-        if stored.edits_of(item).handles and live.session.live is None:
+        if live.session.live is None:
             tool.resume_soon()
         return None
     return item, edited
@@ -190,16 +225,17 @@ def _draw_ghost(context: Any, item: Any, edited: Any) -> None:
     now = live.session.live
     if now is None or now.results is None:
         return
-    key = (_key(item), live.index_now(context.scene))
+    key = (_given(item), live.index_now(context.scene))
     shader = _gpu.shader.from_builtin("UNIFORM_COLOR")
-    if drawn.ghost_key != key:
+    if drawn.ghost_key != key and not live.is_busy():
         points = edited.unedited(live.index_now(context.scene)) / unit_of(context.scene)
         triangles = now.results.shot.triangles
         drawn.ghost = _batch_for_shader(shader, "TRIS", {"pos": points.astype(np.float32)}, indices=triangles)
         drawn.ghost_key = key
     _gpu.state.depth_test_set("LESS_EQUAL")
     shader.uniform_float("color", _GHOST)
-    drawn.ghost.draw(shader)
+    if drawn.ghost is not None:
+        drawn.ghost.draw(shader)
 
 
 def _draw_pixels(context: Any) -> None:
@@ -221,7 +257,7 @@ def _draw_pixels(context: Any) -> None:
         at = view3d_utils.location_3d_to_region_2d(region, view, place)
         if at is None:
             continue
-        is_now = handle.frame - 1e-3 <= now <= (handle.until or handle.frame) + 1e-3
+        is_now = handle.covers(now)
         color = RED if missed.get(handle, 0.0) > _MISSES * edited.size else ORANGE
         if not handle.acts:
             color = GREY
@@ -235,6 +271,29 @@ def _draw_pixels(context: Any) -> None:
             _blf.color(0, *color)
             _blf.draw(0, f"{handle.frame:g}")
     last.update(filled=filled, hollow=hollow)
+    if drawn.pulled is not None:
+        _draw_pulled(region, view, drawn.pulled)
+
+
+def _draw_pulled(region: Any, view: Any, pulled: Pulled) -> None:
+    """How far around it the body is pulled as one, and the axis that it keeps to."""
+    at = view3d_utils.location_3d_to_region_2d(region, view, pulled.place)
+    beside = pulled.place + pulled.radius * (view.view_rotation @ Vector((1.0, 0.0, 0.0)))
+    edge = view3d_utils.location_3d_to_region_2d(region, view, beside)
+    if at is None or edge is None:
+        return
+    _draw_disc(at, (edge - at).length, _RING, filled=False)
+    if pulled.axis >= 0:
+        way = Vector([float(axis == pulled.axis) for axis in range(3)])
+        ends = [view3d_utils.location_3d_to_region_2d(region, view, pulled.place + end * way) for end in _AXIS_ENDS]
+        if None not in ends:
+            batch = _batch_for_shader(_flat(), "LINES", {"pos": [(*end, 0.0) for end in ends]})
+            _flat().uniform_float("color", _AXIS_COLORS[pulled.axis])
+            batch.draw(_flat())
+
+
+def _flat() -> Any:
+    return _gpu.shader.from_builtin("UNIFORM_COLOR")
 
 
 def _draw_disc(at: Any, radius: float, color: Any, *, filled: bool) -> None:
@@ -279,7 +338,8 @@ def _draw_timeline(context: Any) -> None:
 
 
 def forget(*_: object) -> None:
-    drawn.way, drawn.handles, drawn.ghost, drawn.ghost_key = Way(), {}, None, None
+    drawn.way, drawn.ghost, drawn.ghost_key, drawn.pulled = Way(), None, None, None
+    drawn.places, drawn.places_key = {}, None
 
 
 def _before_load(*_: object) -> None:

@@ -3,12 +3,14 @@ before saving and rendering, the bake plays as it was applied."""
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import bpy
 
+from ...core.base.errors import Error
 from .. import handlers, job_operator
-from ..setup import live, operators
+from ..setup import live, operators, state
 from . import stored
 
 IDNAME = "sinew.edit_motion"
@@ -29,6 +31,7 @@ class SINEW_TOOL_edit_motion(bpy.types.WorkSpaceTool):
     bl_widget = None
     bl_keymap = (
         ("sinew.pull", {"type": "LEFTMOUSE", "value": "PRESS"}, {"properties": [("grab", False), ("number", -1)]}),
+        ("view3d.select", {"type": "LEFTMOUSE", "value": "PRESS", "shift": True}, {"properties": [("toggle", True)]}),
         ("sinew.pull", {"type": "G", "value": "PRESS"}, {"properties": [("grab", True)]}),
         ("sinew.remove_handle", {"type": "X", "value": "PRESS"}, None),
         ("sinew.remove_handle", {"type": "DEL", "value": "PRESS"}, None),
@@ -73,7 +76,7 @@ def resume() -> None:
     item = operators.active_item(context) if is_on() and context.object is not None else None
     if item is None or job_operator.is_running() or live.session.live is not None:
         return
-    if stored.can_be_edited(item) and (stored.is_pending(item) or stored.edits_of(item).handles):
+    if stored.can_be_edited(item) and not state.why_not_remake(context.object, context.scene):
         live.touch(item)
 
 
@@ -82,12 +85,22 @@ def resume_soon(*_: object) -> None:
         bpy.app.timers.register(resume, first_interval=_SOON)
 
 
+def _prepare(results: Any) -> None:
+    """What is pulled first takes a moment less: for a bake that is being opened, in a thread."""
+    edited = getattr(results.shown, "edited", None)
+    with contextlib.suppress(Error):
+        if edited is not None:
+            edited(results.store).prepare()
+
+
+_USE = live.Use(is_on, _prepare)
 _AFTER = ("save_post", "undo_post", "redo_post", "render_complete", "render_cancel", "load_post")
 _HANDLERS = dict.fromkeys(_AFTER, resume_soon)
 
 
 def register() -> None:
     handlers.add(_HANDLERS)
+    live.uses.append(_USE)
     if not bpy.app.background:  # there is no toolbar
         bpy.utils.register_tool(SINEW_TOOL_edit_motion, after={"builtin.transform"}, separator=True)
         _registered.append(SINEW_TOOL_edit_motion)
@@ -95,6 +108,7 @@ def register() -> None:
 
 def unregister() -> None:
     handlers.remove(_HANDLERS)
+    live.uses.remove(_USE)
     if bpy.app.timers.is_registered(resume):
         bpy.app.timers.unregister(resume)
     while _registered:

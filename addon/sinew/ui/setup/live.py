@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from ... import setups
 from ...core.bake import pc2, remake
 from ...core.bake.results import Results
 from ...core.bake.store import Store
-from ...core.base.errors import Error
+from ...core.base.errors import Cancelled, Error
 from ...core.base.settings import RESULT
 from ...core.base.task import Task
 from ...scene import compat, file, playback, setup
@@ -43,6 +44,8 @@ class _Live:
     reading: Task  # opens the bake, which takes a moment
     results: Results | None = None
     shown: tuple[Any, ...] = ()  # what was shown last: sample and settings
+    working: Task | None = None  # makes what takes longer: of `shown` when it has ended
+    made: int = 0  # how often other settings have been shown
     changed: float = field(default_factory=time.monotonic)  # when it was shown last
     looked: float = field(default_factory=time.monotonic)  # at the scene
 
@@ -55,6 +58,23 @@ class _Session:
 session = _Session()
 
 
+@dataclass
+class Use:
+    """What an artist has in the hand that shows bakes otherwise for longer: then nothing that takes a moment is done in
+    between, what is shown stays over an undo, and more of a bake is prepared when it is opened."""
+
+    is_on: Callable[[], bool]
+    prepare: Callable[[Results], None]
+
+
+uses: list[Use] = []
+
+
+def is_busy() -> bool:
+    """Whether something is being made in a thread, so that the open bake is not to be asked."""
+    return session.live is not None and session.live.working is not None
+
+
 def touch(item: Any) -> None:
     """A result setting has changed: shows the current frame, if that can be done without a new bake."""
     entry = setup.find_of(item.object, item.id_data)
@@ -65,8 +85,7 @@ def touch(item: Any) -> None:
         if setups.why_not_remake(item.object, item.id_data, state.target()):
             return
         session.live = _begin(item.object, entry)
-    if not bpy.app.background and not bpy.app.timers.is_registered(_tick):
-        bpy.app.timers.register(_tick, first_interval=0.0)
+    _look_again()
 
 
 def opened(item: Any) -> Results | None:
@@ -76,14 +95,16 @@ def opened(item: Any) -> Results | None:
     if live is None:
         return None
     live.reading.wait()
-    show()
+    if live.working is not None:
+        live.working.wait()
+    show(at_once=True)
     return live.results if session.live is live else None
 
 
 def _repaint(live: _Live) -> None:
     """Looks whether what it depends on in the scene has changed, and reads it again."""
     found = setup.find_by_id(live.setup_id)
-    if found is not None and live.reading.ended and _marks(found[1], found[0]) != live.marks:
+    if found is not None and live.reading.ended and live.working is None and _marks(found[1], found[0]) != live.marks:
         if live.results is not None:
             live.results.store.close()
         session.live = _begin(found[1], found[0])
@@ -103,19 +124,23 @@ def _begin(ob: Any, entry: setup.Setup) -> _Live | None:
         session.error = str(error)
         return None
     root = state.target().root
+    preparing = [use.prepare for use in uses if use.is_on()]
 
     def read(_: Any) -> Results:
         store = Store.open(root, entry.bake)
         results = remake.results_of(store, remake.stored_shot(store, settings, shown))
         results.shown.is_live = True
+        for prepare in preparing:
+            prepare(results)
         return results
 
     session.error = ""
     return _Live(entry.id, entry.bake, _marks(ob, entry), Task("Reading the bake", read))
 
 
-def show() -> bool:
-    """Shows the current frame as the settings want it now. False while the bake is still being read."""
+def show(*, at_once: bool = False) -> bool:
+    """Shows the current frame as the settings want it now. False while the bake is still being read, or what takes a
+    moment is being made, which `at_once` does not do in a thread."""
     live = session.live
     found = setup.find_by_id(live.setup_id) if live is not None else None
     if live is None or found is None or found[0].bake != live.bake:
@@ -131,16 +156,56 @@ def show() -> bool:
             end()
             return True
     entry, ob, scene = found
-    results = live.results
-    index = index_now(scene)
+    results, index = live.results, index_now(scene)
+    if live.working is not None:
+        if not live.working.ended:
+            return False
+        _finish(live)
+        if session.live is not live:
+            return True
     wanted = properties.settings_from(entry)
     settings = results.shot.settings.replace(wanted.part(RESULT))
     if live.shown == (index, settings):
         return True
+    is_same = live.shown[1:] == (settings,)
+    if not (is_same or at_once or bpy.app.background) and any(use.is_on() for use in uses):
+        live.working = Task("Showing", lambda monitor: _make(results, settings, index, monitor))
+        live.changed = time.monotonic()
+        _look_again()
+        return False
     results.show(settings)
     _play(ob, scene, entry, results, index)
-    live.shown, live.changed = (index, settings), time.monotonic()
+    live.shown, live.changed, live.made = (index, settings), time.monotonic(), live.made + (not is_same)
     return True
+
+
+def _make(results: Results, settings: Any, index: int, monitor: Any) -> tuple[int, Any]:
+    """Brings results to other settings, in a thread."""
+    results.shown.look = lambda *_: monitor.check()
+    try:
+        results.show(settings)
+        results.made(index)
+    finally:
+        results.shown.look = None
+    return index, settings
+
+
+def _finish(live: _Live) -> None:
+    """What a thread has made is at hand now: to show it takes no longer than another frame."""
+    working, live.working = live.working, None
+    assert working is not None
+    try:
+        live.shown, live.made = (None, working.result()[1]), live.made + 1
+    except Cancelled:
+        live.shown = ()
+    except Error as error:
+        session.error = str(error)
+        end()
+
+
+def _look_again() -> None:
+    if not bpy.app.background and not bpy.app.timers.is_registered(_tick):
+        bpy.app.timers.register(_tick, first_interval=0.0)
 
 
 def show_again() -> None:
@@ -182,6 +247,9 @@ def _play(ob: Any, scene: Any, entry: setup.Setup, results: Results, index: int)
 def end() -> None:
     """The modifiers play their bakes again."""
     live, session.live = session.live, None
+    if live is not None and live.working is not None:
+        live.working.cancel()
+        live.working.wait()
     if live is not None and live.results is None and live.reading.wait(1.0) and live.reading.error is None:
         live.results = live.reading.result()
     if live is not None and live.results is not None:
@@ -229,8 +297,26 @@ def _end(*_: object) -> None:
     end()
 
 
-_ENDING = ("save_pre", "render_init", "undo_post", "redo_post", "load_pre", "load_post")
-_HANDLERS = {"frame_change_pre": _before_frame, **dict.fromkeys(_ENDING, _end)}
+def _after_undo(*_: object) -> None:
+    """What is in use goes on with what the settings are now, unless it is of another bake."""
+    live = session.live
+    if live is None or bpy.app.background or not any(use.is_on() for use in uses):
+        end()
+        return
+    if live.working is not None:
+        live.working.cancel()
+        live.working.wait()
+    live.shown = ()
+    restore()
+    with contextlib.suppress(Error):
+        show()
+
+
+_ENDING = ("save_pre", "render_init", "load_pre", "load_post")
+_UNDOING = ("undo_post", "redo_post")
+_HANDLERS = {
+    "frame_change_pre": _before_frame, **dict.fromkeys(_ENDING, _end), **dict.fromkeys(_UNDOING, _after_undo)
+}  # fmt: skip
 
 
 def register() -> None:

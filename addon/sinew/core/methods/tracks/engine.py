@@ -74,7 +74,7 @@ class ClothShow(Show):
             from .edited import ClothEdits  # it needs the native module
 
             self._edited = ClothEdits(store, self._shot)
-        self._edited.is_live = self.is_live
+        self._edited.is_live, self._edited.look = self.is_live, self.look
         self._edited.use(store, self._settings)
         return self._edited
 
