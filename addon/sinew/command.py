@@ -165,7 +165,8 @@ def _add_pulls(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="VERTEX,FRAME,DX,DY,DZ",
-        help="where a vertex is pulled to from where it is, in metres; FRAME may be FROM-TO, which is held; may repeat",
+        help="where a vertex is pulled to from where it is, in metres; VERTEX may be several, 7+8+9, whose mean is "
+        "pulled, and FRAME FROM-TO, which is held; may repeat",
     )
     parser.add_argument("--range", metavar="A-B", help="frames beyond which nothing changes")
     parser.add_argument("--wiggle", type=float, metavar="W", help="1 swings as the body does, 0 hardly overshoots")

@@ -125,6 +125,33 @@ def test_the_list_mutes_scales_holds_and_removes(arm: Any) -> None:
     assert not moved().any() and len(item().handles) == 0
 
 
+def test_selected_vertices_are_pulled_by_their_mean(arm: Any) -> None:
+    select = np.zeros(len(arm.data.vertices), bool)
+    arm.data.vertices.foreach_set("select", select)
+    with pytest.raises(RuntimeError, match="0 vertices are selected"):
+        bpy.ops.sinew.add_handle()
+    rest = np.array([vertex.co for vertex in arm.data.vertices])
+    chosen = np.argsort(np.linalg.norm(rest - rest[tip_of(arm)], axis=1))[:5]
+    select[chosen] = True
+    arm.data.vertices.foreach_set("select", select)
+    bpy.context.scene.frame_set(AT)
+    before = world(arm, shown_at(arm, AT))[chosen].mean(axis=0)
+    assert bpy.ops.sinew.add_handle() == {"FINISHED"}
+    (handle,) = stored.edits_of(item()).handles
+    assert set(handle.vertices) == set(chosen) and handle.frame == AT and not any(handle.by)
+    item().handles[0].by = (0.0, 0.05, 0.0)
+    assert bpy.ops.sinew.apply_edits() == {"FINISHED"}
+    moved = world(arm, shown_at(arm, AT))[chosen].mean(axis=0) - before
+    assert np.linalg.norm(moved - [0.0, 0.05, 0.0]) < 1e-3
+    # Put again by its number, as by the drag or in the redo panel, it keeps what was said of it.
+    item().handles[0].until, item().handles[0].influence = AT + 2, 0.5
+    first = handle.vertices[0]
+    assert bpy.ops.sinew.pull(number=0, vertex=first, frame=AT, offset=(0.0, 0.1, 0.0)) == {"FINISHED"}
+    (again,) = stored.edits_of(item()).handles
+    assert (again.vertices, again.until, again.influence) == (handle.vertices, AT + 2, 0.5)
+    assert again.by == pytest.approx((0.0, 0.1, 0.0))
+
+
 def test_bake_in_keeps_the_motion_and_the_next_handle_pulls_it_further(arm: Any) -> None:
     tip = tip_of(arm)
     pull(arm, 0.0, 0.05, 0.0)

@@ -497,4 +497,5 @@ def test_edits_are_plain_text_and_come_back_from_it() -> None:
         range=(1, 40),
     )
     assert Edits.from_text(edits.to_text()) == edits
+    assert parse_handle("3+4+5,7,0,0,1").vertices == (3, 4, 5)
     assert Edits().to_text() == "" and Edits.from_text("") == Edits()

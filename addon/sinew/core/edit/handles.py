@@ -171,7 +171,8 @@ def _known(kind: type[Any], values: Mapping[str, Any], **shapes: Any) -> dict[st
 
 
 def parse_handle(text: str) -> Handle:
-    """From VERTEX,FRAME,DX,DY,DZ; FRAME may be FROM-TO, which is held."""
+    """From VERTEX,FRAME,DX,DY,DZ; VERTEX may be several, 7+8+9, whose mean is pulled, and FRAME FROM-TO, which is
+    held."""
     parts = text.split(",")
     try:
         if len(parts) != 5:
@@ -179,7 +180,7 @@ def parse_handle(text: str) -> Handle:
         begin, dash, end = parts[1].partition("-")
         until = float(end) if dash else None
         x, y, z = (float(part) for part in parts[2:])
-        return Handle((int(parts[0]),), float(begin), (x, y, z), until=until)
+        return Handle(tuple(map(int, parts[0].split("+"))), float(begin), (x, y, z), until=until)
     except ValueError:
         raise BadInput(f'"{text}" is no handle: write VERTEX,FRAME,DX,DY,DZ, for example 812,40,0,0,0.3.') from None
 

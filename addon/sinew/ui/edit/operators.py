@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import bpy
+import numpy as np
 
 from ... import setups
 from ...core.bake.method import find
+from ...core.base.errors import Error
+from ...core.edit.handles import Handle
 from ...scene import setup, stack
 from ...scene.objects import why_not
 from ...setups.edit.values import only_edited
@@ -17,7 +20,9 @@ from ..setup import live, operators, properties, state
 from ..setup.remake import RemakeWork
 from ..work import Work
 from . import rows, stored, tool
-from .pull import unit_of
+from .pull import now_of, unit_of
+
+_MOST_VERTICES = 256  # of a handle
 
 
 def _is_free_of(cls: Any, reason: str) -> bool:
@@ -118,6 +123,39 @@ class SINEW_OT_remove_handle(_Changing, bpy.types.Operator):
         stored.change(item, handles=(*handles[: item.handles_index], *handles[item.handles_index + 1 :]))
 
 
+class SINEW_OT_add_handle(_Changing, bpy.types.Operator):
+    bl_idname = "sinew.add_handle"
+    bl_label = "Of Selected Vertices"
+    bl_description = (
+        "A handle on this frame that pulls the mean of the vertices that are selected in Edit Mode: drag it, or press G"
+    )
+
+    poll = asking(stored.is_editable)
+
+    def execute(self: Any, context: Any) -> Any:
+        item, ob = operators.active_item(context), context.object
+        ob.update_from_editmode()
+        chosen = np.zeros(len(ob.data.vertices), bool)
+        ob.data.vertices.foreach_get("select", chosen)
+        vertices = tuple(np.flatnonzero(chosen).tolist())
+        if not 0 < len(vertices) <= _MOST_VERTICES:
+            self.report({"ERROR"}, f"{len(vertices)} vertices are selected: select 1 to {_MOST_VERTICES} in Edit Mode")
+            return {"CANCELLED"}
+        try:
+            edited, frame = stored.open_now(item), now_of(context.scene)
+            way = np.zeros(3)
+            if edited is not None:  # from where other handles have brought them
+                way = edited.place(frame, vertices) - edited.place(frame, vertices, edited=False)
+        except Error as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        x, y, z = (float(part) for part in way)
+        stored.change(item, handles=(*stored.edits_of(item).handles, Handle(vertices, frame, (x, y, z))))
+        rows.refresh(item)
+        item.handles_index = len(item.handles) - 1
+        return {"FINISHED"}
+
+
 class SINEW_OT_go_to_handle(_Changing, bpy.types.Operator):
     bl_idname = "sinew.go_to_handle"
     bl_label = "Go to Frame"
@@ -189,6 +227,7 @@ class SINEW_OT_apply_edits(JobOperator, bpy.types.Operator):
 
 CLASSES = (
     SINEW_OT_edit_motion,
+    SINEW_OT_add_handle,
     SINEW_OT_remove_handle,
     SINEW_OT_go_to_handle,
     SINEW_OT_target_handle,

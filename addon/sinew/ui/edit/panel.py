@@ -21,7 +21,8 @@ class SINEW_UL_handles(bpy.types.UIList):
             return
         line = layout.row(align=True)
         line.active = handle.acts
-        line.label(text=handle.name or f"Vertex {handle.vertices[0]}", icon="EMPTY_AXIS")
+        several = f" and {len(handle.vertices) - 1} more" if len(handle.vertices) > 1 else ""
+        line.label(text=handle.name or f"Vertex {handle.vertices[0]}{several}", icon="EMPTY_AXIS")
         line.prop(row, "frame", text="", emboss=False)
         line.prop(row, "influence", text="", emboss=False, slider=True)
         line.prop(row, "mute", text="", icon="HIDE_ON" if row.mute else "HIDE_OFF", emboss=False)
@@ -43,6 +44,7 @@ class SINEW_PT_edit(OfSetup, bpy.types.Panel):
         row = layout.row()
         row.template_list("SINEW_UL_handles", "", item, "handles", item, "handles_index", rows=3)
         buttons = row.column(align=True)
+        buttons.operator("sinew.add_handle", text="", icon="VERTEXSEL")
         buttons.operator("sinew.remove_handle", text="", icon="REMOVE")
         buttons.operator("sinew.go_to_handle", text="", icon="TIME")
         buttons.operator("sinew.target_handle", text="", icon="OBJECT_DATA")

@@ -34,7 +34,7 @@ def unit_of(scene: Any) -> float:
     return float(scene.unit_settings.scale_length) or 1.0
 
 
-def _now(scene: Any) -> float:
+def now_of(scene: Any) -> float:
     return float(scene.frame_current + scene.frame_subframe)
 
 
@@ -104,7 +104,7 @@ class SINEW_OT_pull(bpy.types.Operator):
         self.number = item.handles_index if self.grab else _handle_under(context, item, edited, mouse, is_now=True)
         if self.number < 0:
             self._hollow = _handle_under(context, item, edited, mouse, is_now=False)
-        now = _now(scene)
+        now = now_of(scene)
         if self.number >= 0:
             handle = self._before.handles[self.number]
             if not handle.covers(now):
@@ -198,7 +198,8 @@ class SINEW_OT_pull(bpy.types.Operator):
         self._tell(handle)
         self._put(context, item, handle)
         self.number = item.handles_index
-        overlay.drawn.pulled = overlay.Pulled(self._depth + Vector(way), self._radius / unit_of(scene), self._axis)
+        place = self._depth + Vector(way.tolist())
+        overlay.drawn.pulled = overlay.Pulled(place, self._radius / unit_of(scene), self._axis)
         live.show(at_once=True)
         self._show_status(context)
 
@@ -275,7 +276,7 @@ def _mesh_of(context: Any) -> str:
 
 def _handle_under(context: Any, item: Any, edited: Any, mouse: Any, *, is_now: bool) -> int:
     """The number of the handle that the mouse is on, of those of this frame or of the others; -1: none."""
-    handles, now = stored.edits_of(item).handles, _now(context.scene)
+    handles, now = stored.edits_of(item).handles, now_of(context.scene)
     found, nearest = -1, _NEAR * context.preferences.system.ui_scale
     for number, place in overlay.places_of(item, edited):
         at = view3d_utils.location_3d_to_region_2d(context.region, context.region_data, Vector(place))
@@ -298,7 +299,7 @@ def _spot_under(context: Any, mouse: Any) -> Any | None:
 def _nearest_vertex(scene: Any, spot: Any) -> int:
     """The vertex of the mesh that is nearest to a spot of the surface."""
     results = live.session.live.results
-    positions = results.made(live.index_now(scene))[0]
+    positions = results.made(live.indexnow_of(scene))[0]
     return int(np.argmin(((positions - spot) ** 2).sum(axis=1)))
 
 

@@ -27,7 +27,7 @@ class SINEW_TOOL_edit_motion(bpy.types.WorkSpaceTool):
         "Pull points of a finished motion; before and after, the body swings as its material does.\n"
         "Wheel: radius. X, Y, Z: axis. Shift: fine. Esc: back. G moves the chosen handle, X takes it away"
     )
-    bl_icon = "ops.transform.translate"
+    bl_icon = "ops.pose.push"
     bl_widget = None
     bl_keymap = (
         ("sinew.pull", {"type": "LEFTMOUSE", "value": "PRESS"}, {"properties": [("grab", False), ("number", -1)]}),
