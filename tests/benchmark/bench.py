@@ -208,6 +208,12 @@ def bench_face() -> list[Row]:
     return run_script("face.py", PYTHONPATH=os.pathsep.join(PATHS))
 
 
+def bench_cloth() -> list[Row]:
+    """Materials in the laboratory, drapes, the paper's sizes and Blender's own Cloth, with all threads."""
+    print("Cloth ...", flush=True)
+    return run_script("cloth.py", PYTHONPATH=os.pathsep.join(PATHS))
+
+
 def bench_wild(runs: int) -> list[Row]:
     print("Wild runs ...", flush=True)
     program = ROOT / "build" / instructions()[0] / "tests" / "test_wild"
@@ -292,6 +298,7 @@ def main() -> int:
         *bench_edit(),
         *bench_face(),
         *bench_contact(),
+        *bench_cloth(),
         *bench_composite(),
         ("tets", report["tets"], None, ""),
         ("cage", seconds["cage"], None, "s"),

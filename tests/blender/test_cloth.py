@@ -84,7 +84,7 @@ def test_its_panel_shows_material_and_pins(skirt: Any) -> None:
 def test_presets_of_cloth_are_materials_of_cloth(skirt: Any) -> None:
     assert bpy.ops.sinew.add(method="tracks") == {"FINISHED"}
     assert bpy.ops.sinew.apply_preset(name="denim") == {"FINISHED"}
-    assert item().weight == pytest.approx(0.4) and item().bend == pytest.approx(6e-5)
+    assert item().weight == pytest.approx(0.324) and item().bend == pytest.approx(6e-5)
 
 
 def test_averages_are_baked_and_a_missing_group_is_named(skirt: Any) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from fabric_lab import bending_length, expected_length
 from sheets import sheet, waving
 from sinew.core.bake import fields, run
 from sinew.core.bake.contact import Collided
@@ -211,6 +212,13 @@ def test_creased_cloth_stays_bent_and_springy_cloth_does_not() -> None:
         return float(np.abs(state.inner[: len(state.inner) // 2]).max())
 
     assert left(2.0) > 0.02 and left(0.0) == 0.0
+
+
+def test_a_strip_of_each_fabric_bends_at_its_bending_length() -> None:
+    """The fast half of `tests/benchmark/cloth.py materials`."""
+    for name in ("silk", "denim", "leather"):
+        values = presets.load(name).values
+        assert bending_length(values) == pytest.approx(expected_length(values), rel=0.05)
 
 
 def test_presets_are_materials_and_the_heavier_hangs_the_calmer() -> None:
