@@ -266,8 +266,10 @@ def _check(options: argparse.Namespace) -> int:
         print(f"{options.file} has no setups.")
     wrong = 0
     for entry in entries:
-        problem = baking.check_object(entry, baking.Target(options.file.resolve()))
-        print(f"{entry.object_name or '(deleted)'}: {problem or 'good'}")
+        where = baking.Target(options.file.resolve())
+        problem = baking.check_object(entry, where)
+        good = "" if problem else "; ".join(filter(None, ("good", baking.about_spliced(entry, where))))
+        print(f"{entry.object_name or '(deleted)'}: {problem or good}")
         wrong += problem is not None
     return EXIT_ERROR if wrong else 0
 

@@ -252,6 +252,44 @@ def test_a_face_that_stops_goes_on_with_the_same_bits(tmp_path: Path) -> None:
             assert np.array_equal(two.read("simulated", index), one.read("simulated", index))
 
 
+def test_after_an_edit_a_bake_goes_on_as_before_where_it_has_met_that(tmp_path: Path) -> None:
+    """A few frames are acted otherwise: what comes before them is kept, what flesh has forgotten is taken over and
+    marked, and a whole bake has the bits of one that never knew another."""
+    count = 56
+    turns = 25.0 * np.sin(2 * np.pi * np.arange(count) / 16.0)
+    values = np.zeros((count, len(NAMES)))
+    values[:, NAMES.index("jawOpen")] = 0.3 - 0.3 * np.cos(np.arange(count) / 3.0)
+    edited = values.copy()
+    edited[6:9, NAMES.index("mouthSmile_L")] = 0.8
+
+    def take(root: Path, acted: np.ndarray, **how: Any) -> run.Outcome:
+        posed = [REST + np.tensordot(one, KEYS, 1) for one in acted]
+        surfaces = [(pose @ turned(turn).T).astype(np.float32) for pose, turn in zip(posed, turns, strict=True)]
+        shot = dataclasses.replace(make_shot(resolution=16, substeps=2), samples=count, frame_end=count)
+        return run.bake(shot, samples(surfaces), root, **how)
+
+    def states(root: Path, outcome: run.Outcome) -> np.ndarray:
+        with Store.open(root, outcome.id) as store:
+            return np.array([store.read("simulated", i) for i in range(count)])
+
+    first = take(tmp_path / "one", values)
+    again = take(tmp_path / "one", edited, previous=first.id)
+    alone = take(tmp_path / "two", edited)
+    spliced = [int(frame) for frame in again.report["spliced"]]
+    assert first.report["spliced"] == [] == alone.report["spliced"]
+    assert spliced == list(range(spliced[0], count + 1)) and 20 < spliced[0] < count
+    assert again.report["computed"] < spliced[0] - 2
+    before, now = states(tmp_path / "one", first), states(tmp_path / "one", again)
+    anew = states(tmp_path / "two", alone)
+    assert np.array_equal(now[: spliced[0] - 1], anew[: spliced[0] - 1]) and not np.array_equal(now[6], before[6])
+    assert np.array_equal(now[spliced[0] - 1 :], before[spliced[0] - 1 :])
+    assert np.abs(now - anew).max() < 2e-6 * np.ptp(REST, axis=0).max()
+    assert take(tmp_path / "one", edited, previous=again.id).unchanged
+    whole = take(tmp_path / "one", edited, previous=again.id, whole=True)
+    assert not whole.unchanged and whole.report["spliced"] == []
+    assert np.array_equal(states(tmp_path / "one", whole), anew)
+
+
 STIFF = "jawOpen=5; mouthPucker=0.5 [Lips]"
 
 

@@ -2,7 +2,7 @@
 
 from ..core import methods  # noqa: F401 (registers them)
 from .bake import Wanted, bake_object, bake_objects
-from .check import check_object, setups
+from .check import about_spliced, check_object, setups
 from .collisions import meets
 from .copies import adopt_copies, copy_settings
 from .enrich.reading import READING as _ENRICH
@@ -48,6 +48,7 @@ __all__ = [
     "carried_by",
     "carried_now",
     "changed",
+    "about_spliced",
     "check_object",
     "clean_up",
     "clear",

@@ -102,6 +102,15 @@ def check_object(entry: setup.Setup, target: Target) -> str | None:
         return str(error)
 
 
+def about_spliced(entry: setup.Setup, target: Target) -> str:
+    """That frames of a sound bake are those of the one before it; "" where none are."""
+    ob = find_object(entry.object_name)
+    with Store.open(bake_root(ob, entry, target), entry.bake) as store:
+        frames = store.manifest.report.get("spliced") or []
+    more = f"{len(frames)} frames from {frames[0]:g} on were taken over" if frames else ""
+    return more and f"{more} from the bake before, which it had met: --resample bakes whole"
+
+
 def _check_store(ob: Any, entry: setup.Setup, target: Target, store: Store) -> str | None:
     manifest = store.manifest
     if manifest.is_preview:

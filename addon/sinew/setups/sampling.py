@@ -45,7 +45,8 @@ class Sampling:
         resample: bool = False,
     ) -> None:
         """`values` go over the settings of the object's setup, if it has one of that method ("": of any). Those of
-        one `world` are simulated together. `resample`: the frames are played, also where an earlier bake holds them."""
+        one `world` are simulated together. `resample`: the frames are played, also where an earlier bake holds them,
+        and nothing is taken over from one that was spliced."""
         self.name, self.target, self.is_preview, self._resample = name, target, is_preview, resample
         self.world = world
         self._companions: tuple[str, ...] = ()
@@ -136,7 +137,7 @@ class Sampling:
 
     @property
     def plan(self) -> Plan:
-        return Plan(self.shot, self.previous, self.clock, self.world)
+        return Plan(self.shot, self.previous, self.clock, self._resample, self.world)
 
     @property
     def ob(self) -> Any:

@@ -36,6 +36,7 @@ class Member:
     previous: str = ""
     clock: Clock | None = None
     world: str = ""  # those of one name are simulated together; "": alone
+    whole: bool = False  # nothing is taken over from a bake that has been spliced, and this one is not
     ready: Ready | None = None  # told the folder as soon as it can be played: it shows the input where nothing is done
 
 
@@ -207,6 +208,7 @@ def take_unchanged(found: Found, progress: Progress | None) -> int:
             or (mark.input, mark.result) != (sample_hash(sample), shot.result_key(sample))
             or mark.data != old.digest(index)
             or index >= carried_over(old, shot)
+            or (found.member.whole and mark.numbers.spliced)
         ):
             samples.put_back(sample)
             return index

@@ -84,6 +84,7 @@ class Plan:
     shot: Shot
     previous: str = ""
     clock: Clock | None = None
+    whole: bool = False  # see Member
     world: str = ""  # plans of one name are simulated together; "": alone
 
 
@@ -112,7 +113,8 @@ class Job(Working):
     def _bake(self, plans: Sequence[Plan], root: Path) -> list[baking.Outcome]:
         members = [
             Member(
-                plan.shot, spool, plan.previous, plan.clock, plan.world, functools.partial(self._is_ready, number)
+                plan.shot, spool, plan.previous, plan.clock, plan.world, plan.whole,
+                functools.partial(self._is_ready, number),
             )
             for number, (plan, spool) in enumerate(zip(plans, self._spools, strict=True))
         ]

@@ -111,6 +111,10 @@ class Engine(Show, Protocol):
         """Writes the state of sample `index` from the one before; that of sample 0 from nothing. `moved`: what came of
         its move, None without one."""
 
+    def has_met(self, store: Store, old: Store, index: int) -> bool:
+        """Whether the state of a sample is that of another bake of the same body, but for what nobody could see: its
+        next ones may be taken from that. Asked only where the method `splices`."""
+
     def summary(self, store: Store) -> dict[str, Any]:
         """What a report says beside what it says of every method; "warnings" among it are added to the others."""
 
@@ -146,6 +150,7 @@ class Method:
     numbers: type[Numbers] = Numbers
     tell: Callable[[Mapping[str, Any]], Told] = lambda report: Told()
     ahead: Callable[[Any], int] = lambda settings: 0  # a state has looked at so many samples after its own
+    splices: bool = False  # a bake whose input has changed takes from the one before what comes after it
     rehearsal: str = ""  # what may be tried on a few frames before a bake, in words: "what comes of it"
     making: str = ""  # what is made once, before the first sample, for a clock and in sentences
     saving: str = "close other programs"  # what helps where memory is short

@@ -17,6 +17,7 @@ class Numbers:
 
     added_max: float = 0.0  # how far a vertex got from the input
     added_square: float = 0.0  # mean of the squares, of all vertices
+    spliced: float = 0.0  # 1: taken over from the bake before, which it has met (core/bake/splice.py)
     restarted: float = 0.0  # the input jumps here, so the simulation started anew
     # Of the first sample, where the frames are one cycle.
     period: float = 0.0  # samples

@@ -47,6 +47,7 @@ def build_report(shot: Shot, store: Store, engine: Engine, clock: Clock) -> dict
         "size": size,
         **shown_numbers(shot, store, size, engine),
         "restarts": _restarts(shot, marks),
+        "spliced": [frame_of(shot, index) for index, numbers in enumerate(marks) if numbers.spliced],
         "loop": _loop(marks, shot.repeats) if shot.settings.loop else None,
         "input_mark": shot.input_mark,
         "from_stored": shot.is_from_stored,

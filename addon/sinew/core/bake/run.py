@@ -42,6 +42,7 @@ from .manifest import Manifest
 from .method import Engine
 from .report import build_report
 from .shot import Sample, Shot
+from .splice import Splice
 from .spool import Given
 from .store import Store
 from .worker import Worker
@@ -70,9 +71,10 @@ def bake(
     progress: Progress | None = None,
     clock: Clock | None = None,
     ready: Ready | None = None,
+    whole: bool = False,
 ) -> Outcome:
     """Bakes one setup into a folder under `root`. `source` has the samples in order."""
-    member = Member(shot, Given(source), previous, clock, ready=ready)
+    member = Member(shot, Given(source), previous, clock, ready=ready, whole=whole)
     return bake_group([member], root, progress=progress)[0]
 
 
@@ -150,11 +152,20 @@ def _open(
         store = _create(root, shot, found, engine)
         stack.callback(store.close)
     if old is not None:
-        store.copy_from(old, carried_over(old, shot))
+        store.copy_from(old, found.taken if found.member.whole else carried_over(old, shot))
     store.describe(
         settings=shot.settings.as_dict(), frame_start=shot.frame_start, frame_end=shot.frame_end, complete=False
     )
-    return _Bake(found.member, found.samples, Worker(store, shot, engine, found.clock, taken=found.taken))
+    splice = Splice(old, shot.method.ahead(shot.settings)) if old is not None and _may_splice(found, old) else None
+    return _Bake(found.member, found.samples, Worker(store, shot, engine, found.clock, found.taken, splice))
+
+
+def _may_splice(found: Found, old: Store) -> bool:
+    """Whether what comes after changed frames may be taken from the old bake: of a body that is alone."""
+    shot = found.member.shot
+    is_alone = not shot.company and not shot.settings.loop
+    alike = old.manifest.complete and old.manifest.samples == shot.samples
+    return shot.method.splices and is_alone and alike and not found.member.whole
 
 
 def _make_engine(

@@ -308,6 +308,20 @@ class Store:
             self.mark_sampled(index, mark.input)
             self.mark_done(index, mark.result, mark.numbers)
 
+    def take_state(self, other: Store, index: int) -> bool:
+        """Takes what is prepared of a sample, and its state, from another bake of the same body; False where that is
+        not sound."""
+        mark = other.marks[index]
+        if mark is None or mark.data != other.digest(index):
+            return False
+        places = {layout.place_of(name) for name in self._piece_files}
+        for name in (*self.layout.prepared, *self.layout.state):
+            if name not in places:
+                self.write(name, index, other.read(name, index))
+        for name in self._piece_files:
+            self.write_piece(name, index, other.read_piece(name, index))
+        return True
+
     def complete(self, report: dict[str, Any]) -> None:
         """Everything is on the disk: say so."""
         with disk.sentences(self.folder):

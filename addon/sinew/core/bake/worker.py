@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -14,13 +15,16 @@ from .move import Move
 from .numbers import Numbers
 from .results import Results
 from .shot import Sample, Shot, sample_hash, stored_sample
+from .splice import Splice
 from .store import Store
 
 
 class Worker:
     """Takes samples in order and brings the store as far as they allow, step by step."""
 
-    def __init__(self, store: Store, shot: Shot, engine: Engine, clock: Clock, taken: int = 0) -> None:
+    def __init__(
+        self, store: Store, shot: Shot, engine: Engine, clock: Clock, taken: int = 0, splice: Splice | None = None
+    ) -> None:
         """The first `taken` samples are in the store already, with the results that they should have."""
         self.store = store
         self.shot = shot
@@ -33,6 +37,9 @@ class Worker:
         self._state = store.done  # samples that have a state, result and mark
         self._ahead = shot.method.ahead(shot.settings)
         self._begun = False
+        self._splice = splice
+        for index in range(taken if splice is not None else 0):
+            splice.see(index, store.sampled[index] or "")  # type: ignore[union-attr]
         self._keys: dict[int, str] = {}  # what the results of samples should depend on
         self._results = Results(store, shot, engine, clock)
         self._early = shot.early()
@@ -51,6 +58,8 @@ class Worker:
             )
         input_hash = sample_hash(sample)
         mark = store.marks[index]
+        if self._splice is not None:
+            self._splice.see(index, input_hash)
         key = self._keys[index] = self._early.result_key(sample)
         store.write("amount", index, np.full((1, 1), sample.amount))
         for number, carried in enumerate(sample.carried):
@@ -99,11 +108,16 @@ class Worker:
 
     @property
     def can_prepare(self) -> bool:
-        return self._prepared < self._available
+        return self._prepared < self._available and self._knows_enough
+
+    @property
+    def _knows_enough(self) -> bool:
+        """What is taken over must not depend on when samples come."""
+        return self._splice is None or self.has_all
 
     @property
     def can_advance(self) -> bool:
-        if self._state >= min(self._prepared, self._available):
+        if self._state >= min(self._prepared, self._available) or not self._knows_enough:
             return False
         if self.shot.settings.loop:  # its beginning depends on its end
             return self._prepared == self.shot.samples
@@ -148,6 +162,24 @@ class Worker:
         self._results.write(self._state, self._keys[self._state], numbers)
         self._state += 1
         self.computed += 1
+        if self._splice is not None:
+            self._take_over(self._splice)
+
+    def _take_over(self, splice: Splice) -> None:
+        """Where the state has met that of the bake before, the next samples are those of that."""
+        begin, old = self._state, splice.old
+        end = splice.end(begin)
+        if end == begin or not self.engine.has_met(self.store, old, begin - 1):
+            return
+        for index in range(begin, end):
+            mark = old.marks[index]
+            if mark is None or not self.store.take_state(old, index):
+                break
+            self._results.write(index, self._keys[index], dataclasses.replace(mark.numbers, spliced=1.0))
+            self._state = index + 1
+            self.pulse()
+        self._prepared = max(self._prepared, self._state)
+        self._begun = self._begun and self._state == begin
 
     def finish_late(self, pulse: Callable[[int], None]) -> None:
         """Results that depend on all samples take the place of those that could be seen before. `pulse` is told how

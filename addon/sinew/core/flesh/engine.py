@@ -29,6 +29,7 @@ from .report import free_tets, inside_out, sound, summary
 Array = npt.NDArray[Any]
 Floats = npt.NDArray[np.float64]
 
+_MET = 1e-6  # of size: what is no farther from where it was moves as it did
 _STANDING = 2.0  # times Settle: so long a body stands on what it meets before it begins
 
 
@@ -325,6 +326,11 @@ class FleshEngine(FleshShow):
             inverted=float(inverted.sum()),
             inverted_only=float((inverted & sound(fit, cage.vertices, cage.tets)).sum()),
         )
+
+    def has_met(self, store: Store, old: Store, index: int) -> bool:
+        most = _MET * self.size
+        within = {"fitted": most, "simulated": most, "velocity": most * self._shot.sample_rate}
+        return all(np.abs(store.read(name, index) - old.read(name, index)).max() <= by for name, by in within.items())
 
     def summary(self, store: Store) -> dict[str, Any]:
         return summary(self._shot, store, self._enricher)

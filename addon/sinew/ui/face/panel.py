@@ -10,7 +10,7 @@ import bpy
 from ...scene.sampler import AMOUNT
 from ...setups.face.finding import bone_group
 from ..classes import registering
-from ..setup import methods, properties
+from ..setup import methods, properties, state
 from ..setup.parts import (
     OfSetup,
     draw_animatable,
@@ -77,6 +77,10 @@ class SINEW_PT_face_after(OfFace, bpy.types.Panel):
         group = layout.row()
         group.active = item.follow_after > 0.0
         draw_group(group, item, "follow_after_group", context.object, "Vertex Group")
+        baked = state.bake_of(item)
+        whole = layout.row()
+        whole.active = baked is not None and bool(baked[1].report.get("spliced"))
+        whole.operator("sinew.bake", text="Bake Whole", icon="FILE_REFRESH").resample = True
 
 
 class SINEW_PT_face_advanced(OfFace, bpy.types.Panel):

@@ -29,6 +29,7 @@ METHOD = Method(
     numbers=flesh.FleshNumbers,
     tell=tell,
     ahead=lambda settings: 2 * settings.samples,  # for cuts
+    splices=True,
     making="cage",
     saving="lower the resolution",
     late=lambda settings: {"edits": ""} if settings.edits else {},

@@ -55,4 +55,7 @@ def lines(found: Mapping[str, Any]) -> tuple[str, ...]:
 def tell(report: Mapping[str, Any]) -> Told:
     of_flesh = flesh.tell(report)
     found = lines(report["face"]) if report.get("face") else ()
+    if report.get("spliced"):
+        frames = report["spliced"]
+        found += (f"{len(frames)} frames from {frames[0]:g} on as baked before; Bake Whole for all",)
     return dataclasses.replace(of_flesh, lines=(*of_flesh.lines, *found), panel=(*found, *of_flesh.panel))
