@@ -299,7 +299,7 @@ def _spot_under(context: Any, mouse: Any) -> Any | None:
 def _nearest_vertex(scene: Any, spot: Any) -> int:
     """The vertex of the mesh that is nearest to a spot of the surface."""
     results = live.session.live.results
-    positions = results.made(live.indexnow_of(scene))[0]
+    positions = results.made(live.index_now(scene))[0]
     return int(np.argmin(((positions - spot) ** 2).sum(axis=1)))
 
 
