@@ -135,6 +135,7 @@ def test_one_that_looks_at_another_is_sampled_when_that_one_plays(arm: Any) -> N
     assert np.array_equal(results(other), before) and is_good(other)
 
 
+@pytest.mark.once
 def test_those_that_look_at_each_other_are_baked_all_the_same(arm: Any) -> None:
     other = another(arm, "Other")
     for one, target in ((arm, other), (other, arm)):
@@ -186,6 +187,7 @@ def is_baking(stage: str, done: int) -> bool:
     return stage == "Baking" and done >= FRAMES + 2
 
 
+@pytest.mark.once
 def test_cancel_keeps_what_is_finished_and_bake_all_continues(arm: Any, unhurried: None) -> None:
     other = another(arm, "Other")
     work = begun(arm, other)

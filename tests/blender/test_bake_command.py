@@ -487,6 +487,7 @@ def test_the_command_pulls_a_finished_bake_and_an_animation_that_sinew_never_saw
     assert lowest(ob) > floor - 0.01 and "contacts held" in result.stdout
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     ("options", "told"),
     [

@@ -214,6 +214,7 @@ def test_groups_say_what_carries_input_and_what_is_rigid(tmp_path: Path) -> None
         bake_here(ob, tmp_path, {**values, "track_group": "no such"})
 
 
+@pytest.mark.once
 def test_loose_parts_keep_their_shape_where_that_is_asked_for(tmp_path: Path) -> None:
     ob = scenes.build_two_bone_arm(frames=8)
     count = len(ob.data.vertices)
@@ -369,6 +370,7 @@ def build_legs(frames: int) -> Any:
     return ob
 
 
+@pytest.mark.once
 def test_a_safe_frame_or_shape_key_keeps_parts_that_touch_apart(tmp_path: Path) -> None:
     ob = build_legs(5)
     welded = {**QUICK, "resolution": 12, "separate_parts": False}

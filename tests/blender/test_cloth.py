@@ -176,6 +176,7 @@ def baked_of(ob: Any) -> np.ndarray:
     return baked_samples(Path(bpy.data.filepath).parent / "sinew" / entry.bake)
 
 
+@pytest.mark.once
 def test_cloth_and_the_flesh_that_wears_it_are_one_world_and_go_on_with_the_same_bits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

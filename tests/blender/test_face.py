@@ -140,6 +140,7 @@ def test_what_is_chosen_and_not_there_is_named(head: Any, values: dict[str, str]
     assert "Sinew" not in head.modifiers
 
 
+@pytest.mark.once
 def test_keys_change_the_material(head: Any) -> None:
     plain = baked_samples(bake().folder)
     firm = bake(key_stiffness="jawOpen=8", tighten=2.0)
@@ -152,6 +153,7 @@ def test_keys_change_the_material(head: Any) -> None:
     assert bake(key_stiffness="jawOpen=8", tighten=2.0).report["added_motion"]["max_relative"] < 2e-6
 
 
+@pytest.mark.once
 def test_no_jaw_may_be_chosen(head: Any) -> None:
     assert bake(jaw_key="-").report["face"]["jaw_degrees"] == 0.0
 
@@ -179,6 +181,7 @@ def test_every_panel_of_a_face_draws(head: Any) -> None:
     assert item().jiggle == 8.0
 
 
+@pytest.mark.once
 def test_a_face_is_baked_by_the_command(head: Any, tmp_path: Path) -> None:
     blend = Path(bpy.data.filepath)
     arguments = ("--method", "face", "--set", "resolution=16", "--set", "jaw_weight=0.5")

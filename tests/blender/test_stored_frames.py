@@ -73,6 +73,7 @@ def paint(ob: Any) -> None:
     write_group(ob, "Sinew Follow", np.linspace(0.0, 1.0, len(ob.data.vertices)))
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("build", [scenes.build_two_bone_arm, scenes.build_blob, scenes.build_dressed_arm])
 def test_other_settings_and_weights_play_a_few_frames_and_have_the_bits_of_a_fresh_bake(
     tmp_path: Path, played: list[int], build: Callable[[], Any]

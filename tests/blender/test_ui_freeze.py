@@ -68,6 +68,7 @@ def _longest(work: Callable[[], Work]) -> float:
     return max(times)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     "kind", [cage.BuildWork, trial.TrialWork, follow_group.GroupWork, spread.SpreadWork], ids=lambda kind: kind.name
 )
@@ -90,6 +91,7 @@ def test_weights_are_shown_at_once(large: Any) -> None:
     assert surface is not None and len(surface.colors) == len(large.data.vertices)
 
 
+@pytest.mark.once
 def test_a_bake_and_its_new_look_are_short(large: Any) -> None:
     item = panel_use.item()
 

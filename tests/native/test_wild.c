@@ -5,11 +5,7 @@
 
 #include <stdlib.h>
 
-#ifdef __SANITIZE_ADDRESS__
-#define RUNS 50 /* ten times as slow */
-#else
-#define RUNS 200
-#endif
+#define RUNS (CHECK_IS_SLOW ? 50 : 200)
 
 static void distorted_bodies_recover_their_shape(int trials)
 {

@@ -3,7 +3,7 @@
     python3 tests/tools/suites.py [NAME...] [-- PYTEST_ARGUMENTS]
 
 Names: native (native-v2, -v3, -v4: the same for other instruction sets), sanitized, core-45, blender-45, core-52,
-blender-52, blender-34 (default: all that can run here), and current, which runs in the Blender of
+blender-52, blender-34, window-34 (default: all that can run here), and current, which runs in the Blender of
 tests/tools/current.py (the window, the package and the command).
 Each suite has its own temporary folder and its own Blender profile. The output of a suite appears when it ends, and
 stays in build/test/NAME.log.
@@ -85,10 +85,10 @@ def inside_blender(blender: str, tests: list[str]) -> list[str]:
     return [*start, "--python", "tests/tools/pytest_in_blender.py", "--", "-p", "no:cacheprovider", *tests]
 
 
-def blender_commands(extra: list[str]) -> list[list[str]] | None:
+def blender_commands(tests: list[str], extra: list[str]) -> list[list[str]] | None:
     # Debian's own, which runs under Debian's Python, where numpy and pytest are packages.
     blender = shutil.which("blender", path="/usr/bin")
-    return [inside_blender(blender, chosen(["tests/blender"], [*AGAIN, *extra]))] if blender else None
+    return [inside_blender(blender, chosen(tests, [*AGAIN, *extra]))] if blender else None
 
 
 def current_commands(extra: list[str]) -> list[list[str]]:
@@ -97,11 +97,14 @@ def current_commands(extra: list[str]) -> list[list[str]]:
 
 def suites(extra: list[str]) -> dict[str, list[list[str]] | None]:
     """Commands of each suite, None where it cannot run; the long ones first, so that all end together."""
+    # Windows wait for redraws and timers; other suites compute beside them.
+    windows = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "tests" / "blender").glob("test_*_window.py"))
     return {
-        "blender-34": blender_commands(extra),
+        "window-34": blender_commands(windows, extra),
         "core-45": pytest_commands("45", "core", extra),
         "blender-52": pytest_commands("52", "blender", [*AGAIN, *extra]),
         "blender-45": pytest_commands("45", "blender", extra),
+        "blender-34": blender_commands(["tests/blender", *(f"--ignore={path}" for path in windows)], extra),
         "core-52": pytest_commands("52", "core", [*AGAIN, *extra]),
         "sanitized": native_commands("sanitized"),
         "native": native_commands("baseline"),
