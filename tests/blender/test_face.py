@@ -14,6 +14,7 @@ import scenes
 import sinew
 from fake_layout import draw
 from inside import baked_samples, run, save, shown_at
+from mathutils import Matrix
 from panel_use import activate, item
 from sinew import setups
 from sinew.core.base.errors import Error
@@ -98,8 +99,48 @@ def test_muted_masked_and_still_keys_are_no_trouble(head: Any) -> None:
     blocks["mouthPucker"].vertex_group = "half"
     head.shape_key_add(name="nothing", from_mix=False)
     blocks["mouthSmile_L"].relative_key = blocks["mouthSmile_R"]
+    blocks["mouthSmile_R"].relative_key = blocks["browUp_L"]
+    driver = head.data.shape_keys.driver_add('key_blocks["cheekPuff_L"].value').driver
+    driver.expression = "0.1 * frame"
     outcome = bake()
     assert outcome.report["face"]["keys"] == len(blocks) - 3  # without the basis, the muted and the still one
+
+
+def test_one_key_alone_tells_less_than_the_animation(head: Any) -> None:
+    for block in list(head.data.shape_keys.key_blocks)[2:]:
+        head.shape_key_remove(block)
+    report = bake().report
+    assert report["face"]["keys"] == 0 and report["added_motion"]["max_relative"] > 5e-4
+
+
+def test_of_a_face_in_several_objects_teeth_and_eyes_stay_and_brows_go_along(head: Any) -> None:
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.mesh.select_all(action="SELECT")
+    bpy.ops.mesh.separate(type="LOOSE")
+    bpy.ops.object.mode_set(mode="OBJECT")
+    skin = max(bpy.data.objects, key=lambda ob: len(ob.data.vertices))
+    others = [ob for ob in bpy.data.objects if ob != skin]
+    bpy.ops.mesh.primitive_plane_add(size=0.03, location=(0.024, -0.1, 0.045))
+    brow = bpy.context.object
+    for ob in (*others, brow):
+        ob.animation_data_clear()
+        ob.parent, ob.matrix_basis = skin, ob.matrix_basis if ob == brow else Matrix()
+    activate(skin.name)
+    outcome = setups.bake_object(skin.name, COARSE, target(), method="face")
+    added = {ob.name: _added_to(ob) for ob in (*others, brow)}
+    assert len(outcome.report["passengers"]) == 6 and added.pop(brow.name) > 1e-5
+    assert max(added.values()) < 1e-9
+
+
+def _added_to(ob: Any) -> float:
+    """How far a bake takes what it carries along from where it would be."""
+    modifier, most = ob.modifiers["Sinew"], 0.0
+    for frame in range(1, FRAMES + 1):
+        with_bake = shown_at(ob, frame)
+        modifier.show_viewport = False
+        most = max(most, float(np.abs(shown_at(ob, frame) - with_bake).max()))
+        modifier.show_viewport = True
+    return most
 
 
 def test_a_mirrored_half_is_a_face(head: Any) -> None:

@@ -49,6 +49,7 @@ class PassengerRest:
     positions: Floats  # (p, 3) world metres
     first: Floats  # (p, 3) world metres
     edges: npt.NDArray[np.int32]  # (k, 2)
+    triangles: npt.NDArray[np.int32]  # (m, 3)
 
 
 Taken = tuple[npt.NDArray[np.float32], Floats]  # local positions, matrix to world metres
@@ -245,9 +246,10 @@ class Sampler:
         with subject.undeformed() as mesh:
             local = compat.mesh_positions(mesh)
             if len(local) == len(sampled) and np.isfinite(local).all():
-                return PassengerRest(_placed(local, matrix), _placed(sampled, matrix), _edges(mesh))
+                return PassengerRest(_placed(local, matrix), _placed(sampled, matrix), _edges(mesh), _triangles(mesh))
         first = _placed(sampled, matrix)
-        return PassengerRest(first, first, _edges(evaluated_mesh(subject.ob)))
+        mesh = evaluated_mesh(subject.ob)
+        return PassengerRest(first, first, _edges(mesh), _triangles(mesh))
 
     def corners(self, name: str) -> Floats | None:
         """(m, 3, 2) of the triangles of the rest mesh in a UV map; see uv.corners."""
@@ -363,17 +365,21 @@ def _matrix(ob: Any) -> Floats:
 def _make_rest(subject: Subject, mesh: Any, local: npt.NDArray[np.float32], matrix: Floats) -> Rest:
     """Without the skin, which takes longer."""
     ob, place = subject.ob, subject.place
-    mesh.calc_loop_triangles()
-    triangles = np.empty(3 * len(mesh.loop_triangles), dtype=np.int32)
-    mesh.loop_triangles.foreach_get("vertices", triangles)
     bones = deform_bones(ob, place)
     positions = _placed(local, matrix)
-    return Rest(positions, triangles.reshape(-1, 3), _edges(mesh), matrix, bones, None, _base_is_first(ob, place))
+    return Rest(positions, _triangles(mesh), _edges(mesh), matrix, bones, None, _base_is_first(ob, place))
 
 
 def _placed(local: npt.NDArray[np.float32], matrix: Floats) -> Floats:
     placed: Floats = local.astype(np.float64) @ matrix[:3, :3].T + matrix[:3, 3]
     return placed
+
+
+def _triangles(mesh: Any) -> npt.NDArray[np.int32]:
+    mesh.calc_loop_triangles()
+    triangles = np.empty(3 * len(mesh.loop_triangles), dtype=np.int32)
+    mesh.loop_triangles.foreach_get("vertices", triangles)
+    return triangles.reshape(-1, 3)
 
 
 def _edges(mesh: Any) -> npt.NDArray[np.int32]:

@@ -133,8 +133,10 @@ def _check_store(ob: Any, entry: setup.Setup, target: Target, store: Store) -> s
         if len(company) > 1:
             sampler.meets = meets(_with_settings(company), setup.current_scene())
         rest = sampler.rest()
-        read = finished(reading_of(method.name).read(sampler, rest, settings, False))
-        carried = finished(add_passengers(sampler, choices_of(ob, setup.current_scene(), settings, entry.id)))
+        reading = reading_of(method.name)
+        read = finished(reading.read(sampler, rest, settings, False))
+        choices = choices_of(ob, setup.current_scene(), settings, entry.id)
+        carried = finished(add_passengers(sampler, choices, reading.leaves))
         passengers = [passenger for _, passenger in carried]
         shot = make_shot(method, sampler, rest, read, settings, target, entry.id, passengers)
         if len(shot.rest) != manifest.vertices:

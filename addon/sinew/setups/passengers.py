@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from ..core.bake.shot import Passenger
 from ..core.geometry.connected import connected_pieces
 from ..scene import passengers, playback, setup, stack
 from ..scene.errors import SceneError
-from ..scene.sampler import Sampler
+from ..scene.sampler import PassengerRest, Sampler
 from ..scene.steps import Steps
 
 
@@ -69,21 +70,23 @@ def choices_of(ob: Any, scene: Any, settings: Any, setup_id: str = "") -> list[s
 
 
 def add_passengers(
-    sampler: Sampler, choices: list[setup.PassengerChoice]
+    sampler: Sampler, choices: list[setup.PassengerChoice], leaves: Callable[[PassengerRest], Any]
 ) -> Steps[list[tuple[setup.PassengerChoice, Passenger]]]:
-    """Those that can be carried, from now on sampled with the body."""
+    """Those that can be carried, from now on sampled with the body. `leaves`: see Reading."""
     bones = {bone.name for rig in stack.armatures(sampler.ob) for bone in rig.data.bones if bone.use_deform}
     carried = []
     for choice in choices:
         if choice.use:
-            passenger = _add_passenger(sampler, choice, bones)
+            passenger = _add_passenger(sampler, choice, bones, leaves)
             if passenger is not None:
                 carried.append((choice, passenger))
             yield
     return carried
 
 
-def _add_passenger(sampler: Sampler, choice: setup.PassengerChoice, bones: set[str]) -> Passenger | None:
+def _add_passenger(
+    sampler: Sampler, choice: setup.PassengerChoice, bones: set[str], leaves: Callable[[PassengerRest], Any]
+) -> Passenger | None:
     """One that cannot be carried is left out, and the report says so: the body is what counts."""
     ob = choice.object
     try:
@@ -93,4 +96,6 @@ def _add_passenger(sampler: Sampler, choice: setup.PassengerChoice, bones: set[s
         return None
     rigid = passengers.is_rigid(ob, bones) if choice.mode == setup.AUTOMATIC else choice.mode == setup.RIGID
     pieces = connected_pieces(len(rest.positions), rest.edges).astype(np.int32)
+    if choice.mode == setup.AUTOMATIC:
+        pieces[leaves(rest)] = -1
     return Passenger(ob.name, rest.positions, rest.first, pieces, rigid)

@@ -7,11 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+import numpy as np
+
 from ..core.bake.method import Painted, Unpainted
 from ..core.bake.missing import parse_frames
 from ..scene.fingerprint import Painting, exact_weights
 from ..scene.groups import remove_group, write_group
-from ..scene.sampler import Rest, Sampler
+from ..scene.sampler import PassengerRest, Rest, Sampler
 from ..scene.steps import Steps
 
 
@@ -77,6 +79,8 @@ class Reading:
     suits: Callable[[Any], bool] = lambda ob: False  # whether an object is plainly for this method; asked at once
     # Whether an object that is only edited, and not simulated, is plainly for this method; asked at once.
     suits_edits: Callable[[Any], bool] = lambda ob: False
+    # (p,) which vertices of a passenger, given at rest, are not carried but stay as its own animation has them.
+    leaves: Callable[[PassengerRest], Any] = lambda rest: np.zeros(len(rest.positions), bool)
     groups: tuple[str, ...] = ()  # vertex groups that count without a setting that names them
     # What may be tried before hours are spent on a bake; None: nothing.
     rehearse: Rehearse | None = None

@@ -88,7 +88,7 @@ class Sampling:
             rest = yield from sampler.rest_in_steps()
             self._read = read = yield from self._reading.read(sampler, rest, self._used, True)
             self._choices = choices_of(sampler.ob, setup.current_scene(), self.settings, self.setup_id)
-            carried = yield from add_passengers(sampler, self._choices)
+            carried = yield from add_passengers(sampler, self._choices, self._reading.leaves)
             passengers = [passenger for _, passenger in carried]
             shot = make_shot(self.method, sampler, rest, read, self._used, self.target, self.setup_id, passengers)
             repeats = sampler.repeats() if self._used.loop else (False, False)

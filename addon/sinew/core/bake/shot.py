@@ -50,7 +50,7 @@ class Passenger:
     object_name: str
     rest: Floats  # (p, 3)
     first: Floats  # (p, 3) in the first sample
-    shells: npt.NDArray[np.int32]  # (p,) number of the connected piece of each vertex
+    shells: npt.NDArray[np.int32]  # (p,) number of the connected piece of each vertex; -1: it stays as its input
     rigid: bool  # each shell turns and shifts as a whole
 
 

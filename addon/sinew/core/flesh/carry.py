@@ -22,7 +22,8 @@ class Carrier:
 
     def __init__(self, cage: Cage, passenger: Passenger, fitted: Floats) -> None:
         """`fitted` is the cage of the first sample, world metres."""
-        self._rigid = RigidParts(passenger.shells) if passenger.rigid else None
+        self._stays = np.flatnonzero(passenger.shells < 0)
+        self._rigid = RigidParts(np.maximum(passenger.shells, 0)) if passenger.rigid else None
         self._cage = cage.bind(passenger.rest, cage.vertices)
         missed = np.linalg.norm(self._cage.interpolate(fitted) - passenger.first, axis=1)
         outside = np.linalg.norm(self._cage.interpolate(cage.vertices) - passenger.rest, axis=1)
@@ -31,6 +32,11 @@ class Carrier:
 
     def surface(self, fitted: Floats, moved: Floats, sampled: Floats, interpolation: str) -> Floats:
         """The passenger (p, 3) on the moved cage; exactly `sampled` where the cage is as it was fitted."""
+        result = self._carried(fitted, moved, sampled, interpolation)
+        result[self._stays] = sampled[self._stays]
+        return result
+
+    def _carried(self, fitted: Floats, moved: Floats, sampled: Floats, interpolation: str) -> Floats:
         if self._rigid is not None:
             return self._rigid.moved(self._cage.interpolate(fitted), self._cage.interpolate(moved), sampled)
         result = np.empty_like(sampled)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.geometry.connected import closed_shells
 from ...core.methods.face.materials import KeyMaterial, parse
 from ...core.paint.sharpen import sharpened
 from ...scene.fingerprint import Painting
@@ -98,6 +99,7 @@ READING = Reading(
     marks=_marks,
     reasons={"painted": "A painted region has changed", **masks.REASONS},
     **masks.SHOWN,
+    leaves=lambda rest: closed_shells(len(rest.positions), rest.triangles),  # teeth and eyes, no brows
     suits=finding.looks_like_face,
     groups=(finding.BONE_GROUP,),
 )

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from ...bake.shot import Shot
 from ...base.errors import BadInput
 from ...flesh.painted import FleshPaint
-from ...geometry.connected import connected_pieces
+from ...geometry.connected import closed_shells
 from ...paint.face import SOFT, Face
 from ...paint.parts import AS_INPUT, Parts
 
@@ -21,7 +21,6 @@ Array = npt.NDArray[Any]
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]
 
-_FILM = 0.1  # of a shell's edges: more of them on its border, and it encloses nothing
 RING = 0.105  # of the face, three cells: as far around what is soft skin is carried by the cage
 
 
@@ -87,16 +86,9 @@ def mobile_triangles(triangles: Ints, face: Face) -> Ints:
 
 
 def solid_carried(triangles: Ints, face: Face) -> Ints:
-    """The triangles of loose shells that skull and jaw carry, but for those that are films: a good part of whose edges
-    have one side only."""
+    """The triangles of loose shells that skull and jaw carry, but for those that are mere films."""
     own = triangles[(face.carrier[triangles] != SOFT).all(axis=1)]
-    edges = np.sort(np.concatenate([own[:, :2], own[:, 1:], own[:, [2, 0]]]), axis=1)
-    pieces = connected_pieces(len(face.carrier), edges)
-    different, sides = np.unique(edges, axis=0, return_counts=True)
-    of = pieces[different[:, 0]]
-    count = int(pieces.max(initial=0)) + 1
-    single = np.bincount(of, sides == 1, count) / np.maximum(np.bincount(of, minlength=count), 1)
-    solid: Ints = own[single[pieces[own[:, 0]]] < _FILM]
+    solid: Ints = own[closed_shells(len(face.carrier), own)[own[:, 0]]]
     return solid
 
 
