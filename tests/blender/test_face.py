@@ -223,6 +223,22 @@ def test_every_panel_of_a_face_draws(head: Any) -> None:
 
 
 @pytest.mark.once
+def test_keys_that_change_the_material_are_a_list(head: Any) -> None:
+    bpy.ops.sinew.add()
+    assert bpy.ops.sinew.key_stiffness(key="jawOpen", factor=3.0) == {"FINISHED"}
+    assert bpy.ops.sinew.key_stiffness(key="mouthPucker", factor=0.5, group="Lips") == {"FINISHED"}
+    assert item().key_stiffness == "jawOpen=3; mouthPucker=0.5 [Lips]"
+    drawn = draw(panel.SINEW_PT_face_found)
+    assert [drawn.operators.count(f"sinew.{name}key_stiffness") for name in ("", "remove_")] == [3, 2]
+    assert bpy.ops.sinew.key_stiffness(index=0, key="jawOpen", factor=8.0) == {"FINISHED"}
+    assert bpy.ops.sinew.remove_key_stiffness(index=1) == {"FINISHED"}
+    assert item().key_stiffness == "jawOpen=8"
+    with pytest.raises(RuntimeError, match='no shape key "jawOpne"'):
+        bpy.ops.sinew.key_stiffness(key="jawOpne")
+    item().key_stiffness = "jawOpen"
+    assert "key_stiffness" in draw(panel.SINEW_PT_face_found).properties
+
+
 def test_a_face_is_baked_by_the_command(head: Any, tmp_path: Path) -> None:
     blend = Path(bpy.data.filepath)
     arguments = ("--method", "face", "--set", "resolution=16", "--set", "jaw_weight=0.5")

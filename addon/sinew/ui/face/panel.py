@@ -22,7 +22,7 @@ from ..setup.parts import (
     draw_shape_key,
     draw_text,
 )
-from . import find
+from . import find, rows
 
 
 class OfFace(OfSetup):
@@ -64,7 +64,7 @@ class SINEW_PT_face_found(OfFace, bpy.types.Panel):
         draw_shape_key(layout, item, "jaw_key", ob)
         draw_setting(layout, item, "head_bone")
         draw_group(layout, item, "expression_inertia_group", ob)
-        draw_setting(layout, item, "key_stiffness")
+        rows.draw(layout, item, context.region.width)
 
 
 class SINEW_PT_face_after(OfFace, bpy.types.Panel):
@@ -115,6 +115,7 @@ def _look(values: Mapping[str, Any]) -> Sequence[str]:
 
 def register() -> None:
     find.register()
+    rows.register()
     methods.register("face", methods.Shown(draw_controls, look=_look))
     _register()
 
@@ -122,4 +123,5 @@ def register() -> None:
 def unregister() -> None:
     _unregister()
     methods.unregister("face")
+    rows.unregister()
     find.unregister()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 
 _ROW = re.compile(r"^(?P<key>[^=\[\]]+)=\s*(?P<factor>[0-9.eE+-]+)\s*(\[(?P<group>[^\]]*)\])?$")
-_FACTORS = (0.1, 20.0)
+FACTORS = (0.1, 20.0)
 
 
 @dataclass(frozen=True)
@@ -42,10 +42,10 @@ def parse(text: str) -> tuple[KeyMaterial, ...]:
     for row in filter(None, (part.strip() for part in text.split(";"))):
         match = _ROW.match(row)
         factor = _number(match["factor"]) if match else None
-        if match is None or factor is None or not _FACTORS[0] <= factor <= _FACTORS[1]:
+        if match is None or factor is None or not FACTORS[0] <= factor <= FACTORS[1]:
             raise BadInput(
-                f'"{row[:60]}" says no stiffness of a key: write its name, = and a factor from {_FACTORS[0]:g} to '
-                f"{_FACTORS[1]:g}, such as mouthPucker=3, with a vertex group in [ ] where it acts."
+                f'"{row[:60]}" says no stiffness of a key: write its name, = and a factor from {FACTORS[0]:g} to '
+                f"{FACTORS[1]:g}, such as mouthPucker=3, with a vertex group in [ ] where it acts."
             )
         found.append(KeyMaterial(match["key"].strip(), factor, (match["group"] or "").strip()))
     return tuple(found)
@@ -71,5 +71,5 @@ class Materials:
 
     def at(self, values: Floats) -> Floats:
         """(tets,) factors, given the values (k,) of the keys."""
-        factors: Floats = np.clip(1.0 + values @ self._more, *_FACTORS)
+        factors: Floats = np.clip(1.0 + values @ self._more, *FACTORS)
         return factors
