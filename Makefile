@@ -1,6 +1,6 @@
 # The verbs of Sinew. Each one installs what it needs first: `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-threads test-valgrind test-current test-referee test-core test-native build wheel extension pictures check bench bench-assets bench-meshers bench-completion clean native-tests
+.PHONY: help demo test test-threads test-valgrind test-current test-referee test-core test-native build wheel extension pictures check bench bench-assets bench-meshers bench-completion clean
 .PHONY: check-warnings check-cppcheck check-ruff check-types check-layers check-windows
 MAKEFLAGS += --no-print-directory
 
@@ -19,7 +19,6 @@ NATIVE_FLAGS := -std=c11 -fopenmp $(WARNINGS) -Inative -isystem /usr/include/sui
 NATIVE_LIBRARIES := -lcholmod -lsuitesparseconfig -larpack -lopenblas -lm
 NATIVE_SOURCES := $(filter-out native/python/%,$(sort $(wildcard native/*/*.c native/*/*/*.c)))
 NATIVE_TESTS := $(sort $(wildcard tests/native/test_*.c))
-NATIVE_HELPERS := $(filter-out $(NATIVE_TESTS),$(wildcard tests/native/*.c))
 # The instruction sets that the core is compiled for, as setup.py does; `baseline` is the one that runs everywhere.
 INSTRUCTIONS := baseline $(if $(filter x86_64,$(shell uname -m)),v2 v3 v4)
 FLAVOURS := $(INSTRUCTIONS) sanitized threads traced
@@ -69,7 +68,6 @@ build:
 test:
 	@$(ENVIRONMENT) build bpy blender bpy-next
 	@$(TOOLS) setup.py -q build_ext
-	@$(MAKE) -j$(JOBS) native-tests
 	@$(SUITES)
 
 test-current:
@@ -101,7 +99,7 @@ test-valgrind:
 
 test-native:
 	@$(ENVIRONMENT) build
-	@$(MAKE) -j$(JOBS) native-tests
+	@$(TOOLS) setup.py -q build_ext
 	@$(SUITES) native native-v2 native-v3 native-v4 sanitized
 
 bench:
@@ -148,7 +146,7 @@ check:
 	@$(MAKE) -k -j$(JOBS) -Otarget check-warnings check-cppcheck check-ruff check-types check-layers check-windows
 	@echo "All checks passed."
 
-check-warnings: native-tests
+check-warnings:
 	@$(TOOLS) setup.py -q build_ext
 	@echo "warnings: none"
 
@@ -177,33 +175,47 @@ clean:
 
 # The tests of the C core: every tests/native/test_*.c is a program, built for each instruction set and with sanitizers.
 
+# What is tested for an instruction set are the objects that its module is linked of; the other flavours have their own.
+NATIVE_HEADERS := $(wildcard native/*/*.h native/*/*/*.h)
+define module_objects
+build/module/$(1)/made: $(NATIVE_SOURCES) $(NATIVE_HEADERS) setup.py
+	@SINEW_INSTRUCTIONS=$(1) $(TOOLS) setup.py -q build_objects
+	@touch $$@
+$(1)_MADE := build/module/$(1)/made
+$(1)_CORE := $(patsubst native/%.c,build/module/$(1)/%.o,$(NATIVE_SOURCES))
+endef
+$(foreach name,$(INSTRUCTIONS),$(eval $(call module_objects,$(name))))
+
 # ThreadSanitizer does not see how OpenMP's library waits: there the parallel loop runs on plain threads.
 threads_WITHOUT := native/base/parallel.c
 threads_WITH := build/threads/tests/threads/parallel.o
 
-define flavour
+define own_objects
 build/$(1)/native/%.o: native/%.c Makefile
 	@mkdir -p $$(@D)
 	@gcc $(NATIVE_FLAGS) $($(1)_FLAGS) -c $$< -o $$@
+$(1)_MADE := $(patsubst %.c,build/$(1)/%.o,$(filter-out $($(1)_WITHOUT),$(NATIVE_SOURCES))) $($(1)_WITH)
+$(1)_CORE := $$($(1)_MADE)
+endef
+$(foreach name,$(filter-out $(INSTRUCTIONS),$(FLAVOURS)),$(eval $(call own_objects,$(name))))
+
+define flavour
 build/$(1)/tests/%.o: tests/native/%.c Makefile
 	@mkdir -p $$(@D)
 	@gcc $(NATIVE_FLAGS) $($(1)_FLAGS) -Itests/native -c $$< -o $$@
-$(1)_OBJECTS := $(patsubst %.c,build/$(1)/%.o,$(filter-out $($(1)_WITHOUT),$(NATIVE_SOURCES))) $($(1)_WITH) \
-  $(patsubst tests/native/%.c,build/$(1)/tests/%.o,$(NATIVE_HELPERS))
 $(1)_PROGRAMS := $(patsubst tests/native/%.c,build/$(1)/tests/%,$(NATIVE_TESTS))
-$$($(1)_PROGRAMS): %: %.o $$($(1)_OBJECTS)
-	@gcc -fopenmp $($(1)_FLAGS) $$^ $(NATIVE_LIBRARIES) -o $$@
+$$($(1)_PROGRAMS): %: %.o $$($(1)_MADE)
+	@gcc -fopenmp $($(1)_FLAGS) $$< $$($(1)_CORE) $(NATIVE_LIBRARIES) -o $$@
 -include $$(wildcard build/$(1)/*/*.d build/$(1)/*/*/*.d build/$(1)/*/*/*/*.d)
 endef
 $(foreach name,$(FLAVOURS),$(eval $(call flavour,$(name))))
 .SECONDARY:
-native-tests: $(foreach name,$(INSTRUCTIONS) sanitized,$($(name)_PROGRAMS))
-
+check-warnings: $(sanitized_PROGRAMS)
 # The benchmark of the engine alone, beside its yardsticks, for each instruction set; bench.py runs it.
 define benchmark
-build/$(1)/benchmark/engine: tests/benchmark/engine.c $$(wildcard tests/benchmark/*.h tests/native/*.h) $$($(1)_OBJECTS) Makefile
+build/$(1)/benchmark/engine: tests/benchmark/engine.c $$(wildcard tests/benchmark/*.h tests/native/*.h) $$($(1)_MADE) Makefile
 	@mkdir -p $$(@D)
-	@gcc $(NATIVE_FLAGS) $($(1)_FLAGS) -D_POSIX_C_SOURCE=200809L -Itests/native $$< $$($(1)_OBJECTS) $(NATIVE_LIBRARIES) -o $$@
+	@gcc $(NATIVE_FLAGS) $($(1)_FLAGS) -D_POSIX_C_SOURCE=200809L -Itests/native $$< $$($(1)_CORE) $(NATIVE_LIBRARIES) -o $$@
 endef
 $(foreach name,$(INSTRUCTIONS),$(eval $(call benchmark,$(name))))
 

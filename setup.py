@@ -2,6 +2,7 @@
 
     python setup.py build_ext        the module, in place (what `make build` runs)
     python setup.py bdist_wheel      a wheel of the same tree
+    python setup.py build_objects    what the module is linked of, in build/module/: native tests take the same
 
 The module is compiled once for each instruction set (_native_v3.abi3.so has AVX2, and so on), and
 core/base/native.py loads the fastest that the processor has. SINEW_INSTRUCTIONS=v3 builds, and at run time
@@ -391,6 +392,21 @@ def build() -> None:
     print(f"built addon/sinew/_native {version()}: {' '.join(linked)}")
 
 
+class BuildObjects(Command):
+    description = "compile the objects of sinew._native into build/module"
+    user_options: list[tuple[str, str, str]] = []
+
+    def initialize_options(self) -> None:
+        pass
+
+    def finalize_options(self) -> None:
+        pass
+
+    def run(self) -> None:
+        with locked(OBJECTS / "lock"):
+            compile_all()
+
+
 class BuildNative(Command):
     description = "build sinew._native and lib/ into addon/sinew"
     user_options = [("inplace", "i", "ignored: the module is always built in place")]
@@ -429,7 +445,7 @@ def main() -> None:
         packages=[".".join(path.parent.relative_to(PACKAGE.parent).parts) for path in PACKAGE.glob("**/__init__.py")],
         package_data={"sinew": ["*.so", "*.toml", "lib/*", "lib/*/*", "presets/**", "manual/*"]},
         distclass=NativeDistribution,
-        cmdclass={"build_ext": BuildNative},
+        cmdclass={"build_ext": BuildNative, "build_objects": BuildObjects},
         options={"bdist_wheel": {"py_limited_api": "cp311"}},
     )
 

@@ -112,6 +112,16 @@ def suites(extra: list[str]) -> dict[str, list[list[str]] | None]:
     }
 
 
+def is_native(name: str) -> bool:
+    return name.startswith(("native", "sanitized"))
+
+
+def make_programs(programs: list[str]) -> None:
+    names = [str(Path(program).relative_to(ROOT)) for program in programs]
+    if names and subprocess.run(["make", f"-j{os.cpu_count() or 1}", *names], cwd=ROOT).returncode != 0:
+        sys.exit("The native tests do not compile.")
+
+
 def suite_environment(folder: str) -> dict[str, str]:
     environment = dict(os.environ)
     for kind in ("RESOURCES", "CONFIG", "SCRIPTS", "DATAFILES", "EXTENSIONS"):
@@ -159,7 +169,7 @@ def run_command(command: list[str], environment: dict[str, str], log: Path) -> i
 
 
 def closing_line(name: str, log: Path, codes: list[int]) -> str:
-    if name.startswith(("native", "sanitized")):
+    if is_native(name):
         return f"{codes.count(0)} of {len(codes)} programs"
     lines = [line.strip("= ") for line in log.read_text(errors="replace").splitlines()]
     ends = [line for line in lines if re.search(r"\b\d+ (passed|failed|error|skipped|deselected)|no tests ran", line)]
@@ -197,6 +207,7 @@ def main() -> None:
     if unknown:
         sys.exit(f"There is no suite {unknown[0]}: choose from {', '.join(every)}, current.")
     wanted = {name: commands for name, commands in every.items() if not names or name in names}
+    make_programs([command[0] for name in wanted if is_native(name) for command in wanted[name] or []])
     LOGS.mkdir(parents=True, exist_ok=True)
     start = time.monotonic()
     with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
