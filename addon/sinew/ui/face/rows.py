@@ -102,10 +102,16 @@ class SINEW_OT_remove_key_stiffness(bpy.types.Operator):
         return {"FINISHED"}
 
 
-_INDEX = {"index": _props.IntProperty(name="Row", default=-1, options={"HIDDEN", "SKIP_SAVE"})}
+_INDEX = {
+    "index": _props.IntProperty(
+        name="Row", description="Which row of the list; -1 is a new one", default=-1, options={"HIDDEN", "SKIP_SAVE"}
+    )
+}
 SINEW_OT_key_stiffness.__annotations__ = {
     **_INDEX,
-    "key": _props.StringProperty(name="Shape Key", options={"SKIP_SAVE"}),
+    "key": _props.StringProperty(
+        name="Shape Key", description="The key that changes the material", options={"SKIP_SAVE"}
+    ),
     "factor": _props.FloatProperty(
         name="Stiffness", description="How many times as stiff where the key is 1", default=3.0,
         min=FACTORS[0], max=FACTORS[1],
