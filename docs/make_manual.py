@@ -8,12 +8,14 @@ from __future__ import annotations
 import html
 import re
 import shutil
+import textwrap
 from pathlib import Path
 
 DOCS = Path(__file__).resolve().parent
 # Links to other pages become plain text.
-PAGES = ("artist", "first-bake", "painting", "tuning", "cloth", "collisions", "reference", "faq")
+PAGES = ("artist", "first-bake", "painting", "tuning", "cloth", "face", "collisions", "edit", "reference", "faq")
 
+_EMPTY = "\0"  # a line of code without anything: it ends no block
 _HEAD = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title><style>
 body {{ max-width: 50em; margin: 2em auto; padding: 0 1em; font: 16px/1.5 sans-serif; color: #222; }}
@@ -36,7 +38,8 @@ def make(target: Path) -> None:
 
 def page(text: str) -> str:
     title = next(iter(re.findall(r"^# (.*)$", text, re.M)), "Sinew")
-    blocks = re.split(r"\n\s*\n(?!   )", text.strip())  # what is indented goes on with the block before
+    text = re.sub(r"^```.*?^```", lambda code: code[0].replace("\n\n", f"\n{_EMPTY}\n"), text, flags=re.M | re.S)
+    blocks = re.split(r"\n\s*\n(?!   \S)", text.strip())  # what is indented by three goes on with the block before
     return _HEAD.format(title=html.escape(title)) + "\n".join(_block(block) for block in blocks) + "\n</body></html>\n"
 
 
@@ -53,7 +56,10 @@ def _block(block: str) -> str:
         made = f'<h{level} id="{anchor(heading[2])}">{_inline(heading[2])}</h{level}>'
         return f"{made}\n{_block(rest)}" if rest else made
     if block.startswith("```"):
-        return f"<pre>{html.escape(block.strip('`').strip())}</pre>"
+        _, _, code = block.strip("`").replace(_EMPTY, "").partition("\n")
+        return f"<pre>{html.escape(code.strip())}</pre>"
+    if block.startswith("    "):
+        return f"<pre>{html.escape(textwrap.dedent(block).strip())}</pre>"
     if block.startswith("|"):
         return _table(block.splitlines())
     marked = re.match(r"(\d+\.|[-*]) ", block)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import html
 import re
 import shutil
 from pathlib import Path
@@ -20,6 +21,8 @@ from sinew.scene import file, playback, setup
 from sinew.ui import manual, preferences
 from sinew.ui.background import results
 from sinew.ui.setup import cache, saving, state
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def bake_folder() -> Path:
@@ -156,9 +159,16 @@ def test_f1_opens_a_section_that_is_there(registered: None) -> None:
         "bpy.ops.sinew.bake": "first-bake.html#the-first-bake",
         "bpy.ops.sinew.paint_follow_group": "painting.html#the-follow-group",
         "bpy.types.sinew_pg_setup.jiggle": "reference.html#reference-every-setting",
+        "bpy.ops.sinew.edit_motion": "edit.html#in-the-window",
+        "bpy.ops.sinew.find_face": "face.html#what-it-finds-by-itself",
     }
     for thing, address in wanted.items():
         assert next(end for pattern, end in sections if fnmatch.fnmatch(thing, pattern)) == address
+    # Every page for artists is among them, whole: code is code, also where a line of it is empty.
+    row = next(line for line in (ROOT / "docs/tuning.md").read_text().splitlines() if line.startswith("[First bake]"))
+    assert {f"{name}.html" for name in re.findall(r"\(([a-z-]+)\.md\)", row)} - {"gallery.html"} <= set(pages)
+    code = html.unescape(pages["edit.html"].partition("<pre>import dataclasses")[2].partition("</pre>")[0])
+    assert "import EditedFrames\n\nedited = " in code and not any("```" in page for page in pages.values())
     for page in pages.values():
         for picture in set(re.findall(r'src="([^"]+)"', page)):
             assert (manual.FOLDER / picture).is_file()

@@ -12,6 +12,15 @@ FOLDER = Path(__file__).parents[1] / "manual"
 PAGE = "artist.html"
 # By what Blender calls the thing under the mouse, the first that matches; each a page and the heading of a section.
 _SECTIONS = (
+    ("bpy.ops.sinew.*edit*", "edit.html#in-the-window"),
+    ("bpy.ops.sinew.*handle*", "edit.html#in-the-window"),
+    ("bpy.ops.sinew.pull*", "edit.html#in-the-window"),
+    ("bpy.ops.sinew.find_face*", "face.html#what-it-finds-by-itself"),
+    ("bpy.ops.sinew.*bone*", "face.html#what-it-finds-by-itself"),
+    ("bpy.ops.sinew.*key_stiffness*", "face.html#dials"),
+    ("bpy.ops.sinew.clean_up*", "faq.html#disk-space"),
+    ("bpy.ops.sinew.open_folder*", "faq.html#disk-space"),
+    ("bpy.ops.sinew.copy_settings*", "faq.html#copying-settings-and-weights"),
     ("bpy.ops.sinew.*after_group*", "tuning.html#after-the-bake"),
     ("bpy.ops.sinew.*spread*", "painting.html#a-few-strokes-spread"),
     ("bpy.ops.sinew.*group*", "painting.html#the-follow-group"),
@@ -23,6 +32,8 @@ _SECTIONS = (
     ("bpy.ops.sinew.*collide*", "collisions.html#what-it-meets"),
     ("bpy.ops.sinew.*_all*", "first-bake.html#many-characters"),
     ("bpy.ops.sinew.*", "first-bake.html#the-first-bake"),
+    ("bpy.types.sinew_pg_handle.*", "edit.html#in-the-window"),
+    ("bpy.types.sinew_pg_setup.edit*", "edit.html#in-the-window"),
     ("bpy.types.sinew_pg_setup.*colli*", "collisions.html#tick-and-bake"),
     ("bpy.types.sinew_pg_setup.initial_*", "collisions.html#free-bodies"),
     ("bpy.types.sinew_pg_setup.free_body*", "collisions.html#free-bodies"),
