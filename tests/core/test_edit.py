@@ -446,8 +446,9 @@ def test_a_few_solves_are_as_good_as_all_modes(moment: float) -> None:
 
 
 def paper_edit(squared: Floats, rows: Floats, target: Floats, steps: int, at: int) -> Floats:
-    """Amplitudes (modes, steps + 1) of the edit of one handle by the paper's own system, over three seconds: its stencil
-    (appendix A) in each mode, no edit on the first and last two steps, its Green's functions (5), superimposed (6)."""
+    """Amplitudes (modes, steps + 1) of the edit of one handle by the paper's own system, over three seconds: its
+    stencil (appendix A) in each mode, no edit on the first and last two steps, its Green's functions (5), superimposed
+    (6)."""
     h, count = np.longdouble(3.0) / steps, steps + 1
     damping = DRAG + DAMPING * squared
     a = np.stack([np.ones(len(squared)), -2.0 - damping * h + h**2 * squared, 1.0 + damping * h])
@@ -466,8 +467,8 @@ def paper_edit(squared: Floats, rows: Floats, target: Floats, steps: int, at: in
 
 
 def oracle_error() -> tuple[float, float]:
-    """How far the edit in the lowest modes of a bar, in closed form, is from the paper's system, refined; and how far that
-    one still is from itself. Of the largest of the edit."""
+    """How far the edit in the lowest modes of a bar, in closed form, is from the paper's system, refined; and how far
+    that one still is from itself. Of the largest of the edit."""
     bar = Bar((8, 1, 1))
     squared, shapes = (one[..., :30] for one in modes_of(bar))  # reduced, as there
     tip = 3 * int(np.flatnonzero(np.flatnonzero(bar.fixed == 0) == bar.tip)[0])

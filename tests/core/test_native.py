@@ -67,7 +67,7 @@ def test_options_reach_the_simulation() -> None:
 
 
 def test_every_native_option_is_a_setting_or_made_of_one() -> None:
-    made = {"interval", "size", "animated", "tolerance", "one_material", "expression"}
+    made = {"interval", "size", "animated", "tolerance", "one_material"}
     assert set(module.Enrich.options) - set(FaceSettings().as_dict()) == made  # all of those of flesh, and more
 
 

@@ -111,12 +111,16 @@ class Engine(Show, Protocol):
         """Writes the state of sample `index` from the one before; that of sample 0 from nothing. `moved`: what came of
         its move, None without one."""
 
-    def has_met(self, store: Store, old: Store, index: int) -> bool:
-        """Whether the state of a sample is that of another bake of the same body, but for what nobody could see: its
-        next ones may be taken from that. Asked only where the method `splices`."""
-
     def summary(self, store: Store) -> dict[str, Any]:
         """What a report says beside what it says of every method; "warnings" among it are added to the others."""
+
+
+class Splicing(Engine, Protocol):
+    """That of a method that `splices`."""
+
+    def has_met(self, store: Store, old: Store, index: int) -> bool:
+        """Whether the state of a sample is that of another bake of the same body, but for what nobody could see: its
+        next ones may be taken from that."""
 
 
 @dataclass(frozen=True)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from ..base.errors import BadInput
 from .clock import Clock
-from .method import Engine
+from .method import Engine, Splicing
 from .move import Move
 from .numbers import Numbers
 from .results import Results
@@ -169,7 +169,7 @@ class Worker:
         """Where the state has met that of the bake before, the next samples are those of that."""
         begin, old = self._state, splice.old
         end = splice.end(begin)
-        if end == begin or not self.engine.has_met(self.store, old, begin - 1):
+        if end == begin or not cast(Splicing, self.engine).has_met(self.store, old, begin - 1):
             return
         for index in range(begin, end):
             mark = old.marks[index]
