@@ -102,13 +102,13 @@ class SINEW_OT_remove_key_stiffness(bpy.types.Operator):
         return {"FINISHED"}
 
 
-_INDEX = {
-    "index": _props.IntProperty(
-        name="Row", description="Which row of the list; -1 is a new one", default=-1, options={"HIDDEN", "SKIP_SAVE"}
-    )
-}
+def _index() -> dict[str, Any]:
+    told = "Which row of the list; -1 is a new one"
+    return {"index": _props.IntProperty(name="Row", description=told, default=-1, options={"HIDDEN", "SKIP_SAVE"})}
+
+
 SINEW_OT_key_stiffness.__annotations__ = {
-    **_INDEX,
+    **_index(),
     "key": _props.StringProperty(
         name="Shape Key", description="The key that changes the material", options={"SKIP_SAVE"}
     ),
@@ -120,5 +120,5 @@ SINEW_OT_key_stiffness.__annotations__ = {
         name="Vertex Group", description="Where it acts. Empty is where the key moves the skin", options={"SKIP_SAVE"}
     ),
 }
-SINEW_OT_remove_key_stiffness.__annotations__ = _INDEX
+SINEW_OT_remove_key_stiffness.__annotations__ = _index()
 register, unregister = registering((SINEW_OT_key_stiffness, SINEW_OT_remove_key_stiffness))
