@@ -6,6 +6,7 @@ from .check import about_spliced, check_object, setups
 from .collisions import meets
 from .copies import adopt_copies, copy_settings
 from .enrich.reading import READING as _ENRICH
+from .export import export_pc2, make_shape_keys, why_no_export
 from .face.reading import READING as _FACE
 from .marks import changed, frame_range, is_of_result, marks_of, marks_of_result
 from .passengers import carried_by, carried_now, find_passengers, new_setup
@@ -54,9 +55,11 @@ __all__ = [
     "clear",
     "copy_settings",
     "delete_bake",
+    "export_pc2",
     "find_passengers",
     "finish",
     "independent",
+    "make_shape_keys",
     "is_of_result",
     "is_remake_enough",
     "join_touching",
@@ -77,6 +80,7 @@ __all__ = [
     "reading_of",
     "rehearsal_of",
     "sample_together",
+    "why_no_export",
     "share_worlds",
     "register",
     "repeat_of",

@@ -20,6 +20,7 @@ from .setup import (
     cache,
     collisions,
     contacts,
+    export,
     live,
     menu,
     operators,
@@ -37,8 +38,8 @@ from .tracks import panel as cloth
 # In this order, and unregistered in the opposite one.
 _PARTS = (
     *(preferences, manual, view, contacts, edit_rows, properties, parts, operators, follow_group, animate, live),
-    *(after, bake, cage, trial, spread, overlay, presets, panel, flesh, face, cloth, collisions, passengers, cache),
-    *(sidebar, menu, timeline, edit_pull, edit_operators, edit_panel, edit_overlay, edit_tool),
+    *(after, bake, cage, trial, spread, overlay, presets, panel, flesh, face, cloth, collisions, passengers, export),
+    *(cache, sidebar, menu, timeline, edit_pull, edit_operators, edit_panel, edit_overlay, edit_tool),
     *(saving, job_operator, background),
 )
 _is_registered = False

@@ -64,6 +64,9 @@ class SINEW_PT_cache(OfSetup, bpy.types.Panel):
         row = layout.row(align=True)
         row.operator("sinew.open_folder", icon="FILEBROWSER")
         row.operator("sinew.clean_up", icon="BRUSH_DATA")
+        row = layout.row(align=True)
+        row.operator("sinew.export_pc2", icon="EXPORT")
+        row.operator("sinew.make_shape_keys", icon="SHAPEKEY_DATA")
 
 
 class SINEW_OT_open_folder(bpy.types.Operator):
