@@ -17,8 +17,10 @@ from inside import baked_samples, run, save, shown_at
 from mathutils import Matrix
 from panel_use import activate, item
 from sinew import setups
+from sinew.core.bake import pc2
 from sinew.core.base.errors import Error
 from sinew.scene import setup
+from sinew.setups.face import finding
 from sinew.setups.face.finding import BONE_GROUP
 from sinew.ui.face import panel
 from sinew.ui.setup.panel import SINEW_PT_setup
@@ -72,6 +74,17 @@ def test_a_face_is_seen_added_baked_and_played_with_nothing_chosen(head: Any) ->
     assert moved[:, skin:].max() < 1e-12 and moved.max() > 2e-4
     found = outcome.report["face"]
     assert found["jaw_key"] == "jawOpen" and found["skull_parts"] == 3 and found["jaw_parts"] == 2
+
+
+def test_a_face_is_seen_whatever_its_keys_are_called(head: Any) -> None:
+    for number, block in enumerate(head.data.shape_keys.key_blocks[1:]):
+        block.name = f"Key {number}"
+    bpy.ops.sinew.add()
+    entry = setup.find_of(head, bpy.context.scene)
+    assert entry is not None and entry.method == "face"
+    for block in list(head.data.shape_keys.key_blocks)[8:]:
+        head.shape_key_remove(block)
+    assert not finding.looks_like_face(head)
 
 
 def _loose(ob: Any) -> list[np.ndarray]:
@@ -172,6 +185,8 @@ def test_what_is_no_face_gets_a_sentence(head: Any) -> None:
         ({"key_stiffness": "jawOpen=3 [nowhere]"}, "nowhere"),
         ({"key_stiffness": "jawOpen"}, "says no stiffness"),
         ({"head_bone": "head"}, 'No bone "head"'),
+        ({"jaw_bone": "Heat"}, 'No bone "Heat".*choose another'),
+        ({"skull_object": "Skull"}, 'no mesh "Skull" with faces'),
         ({"expression": "rebalanced", "collide": True}, "does not go with Collisions"),
     ],
 )
@@ -179,6 +194,65 @@ def test_what_is_chosen_and_not_there_is_named(head: Any, values: dict[str, str]
     with pytest.raises(Error, match=sentence):
         bake(**values)
     assert "Sinew" not in head.modifiers
+
+
+@pytest.mark.once
+def test_what_carries_head_and_jaw_and_the_skull_may_be_said(head: Any) -> None:
+    """An armature that carries the head by a bone; a skull that is its child, and lies close under the skin."""
+    found = bake()
+    played = baked_samples(found.folder)
+    bpy.ops.object.armature_add(location=(0.4, 0.3, -0.1))
+    armature = bpy.context.object
+    armature.pose.bones[0].name = "Head"
+    bone = armature.pose.bones["Head"]
+    bone.rotation_mode = "XYZ"
+    armature.rotation_euler = (0.4, 0.2, 0.0)
+    for frame in range(1, FRAMES + 1):  # as the object is turned
+        bpy.context.scene.frame_set(frame)
+        world = head.matrix_world @ armature.matrix_world @ bone.bone.matrix_local
+        bone.matrix = armature.matrix_world.inverted() @ world
+        bone.keyframe_insert("location", frame=frame)
+        bone.keyframe_insert("rotation_euler", frame=frame)
+    head.modifiers.new("Armature", "ARMATURE").object = armature  # it deforms nothing, without vertex groups
+    by_bone = baked_samples(bake(head_bone="Head").folder)
+    assert np.abs(by_bone - played).max() < 1e-5 and not np.array_equal(by_bone, played)
+    standing = bpy.data.objects.new("Standing", None)
+    bpy.context.scene.collection.objects.link(standing)
+    assert np.abs(baked_samples(bake(head_bone="Standing").folder) - played).max() > 1e-4
+    jaw = baked_samples(bake(head_bone="", jaw_weight=1.0).folder)
+    still = baked_samples(bake(jaw_bone="Standing").folder)  # it stays where it is while the head turns
+    assert np.abs(still - jaw).max() > 1e-4
+    bpy.ops.mesh.primitive_uv_sphere_add(radius=0.085, location=(0.0, -0.01, 0.0))
+    bpy.context.object.name = "Skull"
+    bpy.context.object.parent = head
+    report = bake(jaw_bone="", jaw_weight=0.0, skull_object="Skull").report["face"]
+    assert max(report["depth"]) > max(found.report["face"]["depth"])
+
+
+@pytest.mark.once
+def test_a_bake_is_given_to_others_as_pc2_and_as_shape_keys(head: Any, tmp_path: Path) -> None:
+    bpy.ops.sinew.add()
+    assert not bpy.ops.sinew.export_pc2.poll() and not bpy.ops.sinew.make_shape_keys.poll()
+    head.modifiers.new("Subdivision", "SUBSURF")
+    outcome = bake(preroll=2)
+    shown = [shown_at(head, frame) for frame in range(1, FRAMES + 1)]
+    assert bpy.ops.sinew.export_pc2(filepath=str(tmp_path / "out.pc2")) == {"FINISHED"}
+    with open(tmp_path / "out.pc2", "rb") as file:
+        header = pc2.read_header(file, "out")
+        assert (header.samples, header.start, header.rate) == (FRAMES, 1.0, 1.0)
+        played = baked_samples(outcome.folder)[2:]
+        assert all(np.array_equal(pc2.read_slot(file, header, i), played[i]) for i in range(FRAMES))
+    assert bpy.ops.sinew.make_shape_keys() == {"FINISHED"}
+    made = bpy.data.objects["Head Baked"]
+    assert [modifier.type for modifier in made.modifiers] == ["SUBSURF"]
+    assert setup.find_of(made, bpy.context.scene) is None
+    for frame in (1, 3, FRAMES):
+        assert np.abs(shown_at(made, frame) - shown[frame - 1]).max() < 1e-6
+        bpy.context.scene.frame_set(frame)
+        assert np.allclose(made.matrix_world, head.matrix_world, atol=1e-6)
+    assert "Sinew" in head.modifiers
+    with pytest.raises(RuntimeError, match="cannot be written"):
+        bpy.ops.sinew.export_pc2(filepath=str(tmp_path / "nowhere" / "out.pc2"))
 
 
 @pytest.mark.once

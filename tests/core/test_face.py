@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sinew.core.paint.face import JAW, SKULL, SOFT, Face, find_face
+from sinew.core.paint.face import JAW, SKULL, SOFT, Face, find_face, named_jaw
+from sinew.core.paint.face_likeness import looks_like_face
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "examples"))
 import head_mesh  # noqa: E402
@@ -43,6 +44,38 @@ def test_jaw_and_what_it_carries_are_found_with_names_and_without(names: list[st
     carriers = {"upper teeth": SKULL, "eye": SKULL, "lower teeth": JAW, "tongue": JAW, "skin": SOFT}
     for part, carrier in carriers.items():
         assert (face.carrier[HEAD.part == part] == carrier).all(), part
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("jawOpen", "JawDrop", "Jaw_Open", "mouthOpen", "AU26_JawDrop", "CTRL_expressions_jawOpen", "head__jaw_open"),
+        *("facs_jnt_JawOpen", "eCTRLMouthOpen", "V_Open", "vrc.v_aa", "viseme_aa", "Fcl_MTH_A", "A", "あ"),
+    ],
+)
+def test_the_jaw_key_is_known_by_the_names_that_rigs_give_it(name: str) -> None:
+    assert named_jaw(["jawLeft", "mouthClose", "browUp", name, "tongueOut"]) == 3
+
+
+def test_a_name_says_more_than_a_motion_and_no_name_is_no_matter() -> None:
+    """Another key opens the jaw wider."""
+    wider = head_mesh.jaw(np.radians(35.0))(HEAD.vertices, HEAD.part)
+    keys = np.concatenate([KEYS, wider[None]])
+    assert found(keys=keys, names=[*NAMES, "other"]).jaw_key == NAMES.index("jawOpen")
+    assert named_jaw(NAMELESS) is None and named_jaw(["jawOpenLeft", "openness"]) is None
+
+
+def test_a_face_is_told_by_what_its_keys_do_and_other_meshes_are_none() -> None:
+    points, moves = HEAD.vertices.astype(np.float32), KEYS.astype(np.float32)
+    assert looks_like_face(points, moves)
+    skin = np.flatnonzero(HEAD.part == "skin")
+    assert looks_like_face(100.0 * points[skin], 100.0 * moves[:, skin])
+    assert not looks_like_face(points, moves[:6])
+    mouth = np.linalg.norm(points - head_mesh.MOUTH, axis=1) < 0.04
+    bulges = [np.where(mouth[:, None], 0.0, move) for move in moves if np.abs(move[HEAD.part == "eye"]).max() == 0.0]
+    whole = np.concatenate([np.stack(bulges), [0.1 * points], [points[:, [1, 0, 2]] * (0.2, -0.2, 0.0)]])
+    assert not looks_like_face(points, whole.astype(np.float32)[1:])
+    assert not looks_like_face(points, np.zeros_like(moves)) and not looks_like_face(points, moves[:0])
 
 
 def test_flesh_is_deep_where_expressions_move_it_and_bone_where_they_do_not() -> None:

@@ -24,10 +24,13 @@ from sinew.core.methods.face.materials import KeyMaterial, parse
 from sinew.core.methods.face.painted import make_paint, solid_carried
 from sinew.core.methods.face.settings import Settings
 from sinew.core.paint.face import JAW, find_face, moves_of_poses, told_by
+from sinew.core.paint.follow import Segment
+from sinew.core.paint.head_bones import bones_of_head, head_bone
 from sinew.core.paint.parts import AS_INPUT
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "examples"))
 import head_mesh  # noqa: E402
+from shapes import cap  # noqa: E402
 
 pytestmark = pytest.mark.once
 
@@ -342,7 +345,110 @@ def test_the_head_is_told_by_skin_that_one_bone_carries() -> None:
     skin[:, 1] = 1.0 - skin[:, 0]
     face = told_by(FACE, REST, skin)
     assert face.head.any() and not face.head[skin[:, 0] < 0.98].any()
-    assert not told_by(FACE, REST, skin, 1).head[skin[:, 1] < 0.98].any()
+
+
+def test_of_a_body_of_bones_what_hangs_on_the_head_is_a_face() -> None:
+    """Arms that swing are none, though they move more than lips do; what lies between head and body counts a part."""
+    body = REST[:, 2] < -0.12
+    swung = np.where(body[:, None], (REST - [0.0, 0.0, -0.12]) @ turned(40.0).T + [0.0, 0.0, -0.12], REST)
+    poses = [(swung + pose - REST) @ turned(9.0 * i).T for i, pose in enumerate(frames(talk()))]
+    of_head = np.clip((REST[:, 2] + 0.12) / 0.02, 0.0, 1.0)
+    whole = moves_of_poses(REST, HEAD.triangles, poses, head=(REST[:, 2] > 0.06) * 1.0, of_head=of_head)
+    assert np.abs(whole[:, body]).max() == 0.0
+    face = find_face(REST, HEAD.triangles, whole, [""] * len(whole))
+    assert face is not None and not face.is_free[body].any()
+    mouth = np.linalg.norm(REST - head_mesh.MOUTH, axis=1) < 0.02
+    assert face.is_free[mouth & (HEAD.part == "skin")].mean() > 0.9
+
+
+def bone(name: str, head: tuple[float, float, float], tail: tuple[float, float, float], parent: int) -> Segment:
+    return Segment(name, head, tail, parent, False)
+
+
+@pytest.mark.parametrize("name", ["head", "Head", "mixamorig:Head", "head.x", "J_Bip_C_Head", "DEF-spine.006"])
+def test_bones_of_a_head_are_told_by_its_name_and_where_they_are(name: str) -> None:
+    bones = [
+        bone("DEF-spine", (0.0, 0.0, 1.0), (0.0, 0.0, 1.3), -1),
+        bone("DEF-neck", (0.0, 0.0, 1.4), (0.0, 0.0, 1.5), 0),
+        bone("forehead_L", (0.0, -0.05, 1.6), (0.0, -0.05, 1.65), -1),  # of a rig whose face bones hang on nothing
+        bone(name, (0.0, 0.0, 1.5), (0.0, 0.0, 1.7), 1),
+        bone("jaw", (0.0, 0.0, 1.5), (0.0, -0.1, 1.45), 3),
+        bone("clavicle.L", (0.02, 0.0, 1.4), (0.2, 0.0, 1.4), 0),
+        bone("hand.L", (0.8, 0.0, 1.4), (0.9, 0.0, 1.4), 5),
+    ]
+    assert head_bone(bones) == 3
+    assert sorted(bones_of_head(bones, 3)) == [2, 3, 4]
+
+
+def test_no_bone_is_called_head_by_a_part_of_a_word() -> None:
+    assert head_bone([bone("forehead", (0.0, 0.0, 0.0), (0.0, 0.0, 1.0), -1)]) is None
+
+
+def test_a_skull_says_how_deep_flesh_is() -> None:
+    """A ball inside the head: flesh is what lies between it and the skin that moves."""
+    face, skin = FACE, HEAD.part == "skin"
+    ball, sides = cap(24, 32, np.pi, True)
+    skull = 0.06 * ball + [0.0, -0.02, -0.03]
+    triangles = np.array([(f[0], f[i], f[i + 1]) for f in sides for i in range(1, len(f) - 1)], np.int32)
+    found = make_paint(REST, HEAD.triangles, face, None, (np.ascontiguousarray(skull), triangles)).face
+    assert found is not None
+    off = np.linalg.norm(REST - [0.0, -0.02, -0.03], axis=1) - 0.06
+    near = found.is_free & skin & (off < 0.02) & (off > 0.002)
+    assert near.any() and np.abs(found.depth - off)[near].max() < 1e-3
+    assert not found.is_free[(face.depth == 0.0)].any() and found.depth.max() <= 0.15 * face.size + 1e-12
+    assert not found.is_free[skin & (np.abs(off) < 1e-4)].any()
+
+
+def frame_of(turn: np.ndarray, shift: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> np.ndarray:
+    matrix = np.eye(4)
+    matrix[:3, :3], matrix[:3, 3] = turn, shift
+    return matrix
+
+
+def test_a_bone_or_an_object_that_carries_the_head_says_how_it_moves(tmp_path: Path) -> None:
+    """The head is shaken; what carries it lies elsewhere and is turned and mirrored by itself."""
+    surfaces = frames(talk(), SHAKEN)
+    _, found, _ = baked(tmp_path, surfaces)
+    own = frame_of(turned(50.0), (0.3, 0.1, 2.0)) @ np.diag([-1.0, 1.0, 1.0, 1.0])
+    heads = [frame_of(turned(angle)) @ own for angle in SHAKEN]
+    paint = dataclasses.replace(PAINT, frames=("head_frame",))
+    outcome = run.bake(make_shot(paint=paint), led(surfaces, head_frame=heads), tmp_path)
+    with Store.open(tmp_path, outcome.id) as store:
+        off = [np.linalg.norm(store.read("simulated", i) - store.read("fitted", i), axis=1) for i in range(COUNT)]
+    assert np.abs(np.array(off) - found).max() < 1e-5 * np.ptp(REST, axis=0).max()
+    still = dataclasses.replace(make_shot(paint=paint))
+    outcome = run.bake(still, led(surfaces, head_frame=[own] * COUNT), tmp_path)  # so all of it is expression
+    with Store.open(tmp_path, outcome.id) as store:
+        off = [np.abs(store.read("simulated", i) - store.read("fitted", i)).max() for i in range(COUNT)]
+    assert max(off) < 1e-6 * np.ptp(REST, axis=0).max()
+
+
+def test_a_bone_or_an_object_that_carries_the_jaw_says_how_it_moves(tmp_path: Path) -> None:
+    values = np.zeros((COUNT, len(NAMES)))
+    values[:, NAMES.index("jawOpen")] = 0.5 - 0.5 * np.cos(2 * np.pi * np.arange(COUNT) / 6.0)
+    surfaces, shares = frames(values), values[:, NAMES.index("jawOpen")]
+    paint = dataclasses.replace(PAINT, frames=("jaw_frame",))
+
+    def most(opening: np.ndarray) -> float:
+        jaws = [about_hinge(share * head_mesh.OPEN) @ frame_of(turned(20.0), (0.0, -0.05, -0.07)) for share in opening]
+        outcome = run.bake(make_shot(paint=paint, jaw_weight=1.0), led(surfaces, jaw_frame=jaws), tmp_path)
+        with Store.open(tmp_path, outcome.id) as store:
+            return max(float(np.abs(store.read("simulated", i) - store.read("fitted", i)).max()) for i in range(COUNT))
+
+    assert most(shares) > 1e-3
+    assert most(0.0 * shares) < 1e-6 * np.ptp(REST, axis=0).max()
+
+
+def about_hinge(angle: float) -> np.ndarray:
+    c, s = np.cos(angle), np.sin(angle)
+    turn = np.array([[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]])
+    return frame_of(turn, tuple(head_mesh.HINGE - turn @ head_mesh.HINGE))
+
+
+def led(surfaces: list[np.ndarray], **frames_of: list[np.ndarray]) -> Iterator[Sample]:
+    """Samples of which bones say where head or jaw is."""
+    for index, surface in enumerate(surfaces):
+        yield Sample(index, surface, np.eye(4), read={name: rows[index] for name, rows in frames_of.items()})
 
 
 def test_where_the_jaw_is_teeth_tell(tmp_path: Path) -> None:

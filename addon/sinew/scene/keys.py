@@ -44,15 +44,32 @@ def moves_in_steps(subject: Subject, rest: Rest) -> Steps[tuple[list[str], npt.N
     return list(found), np.array(list(found.values()), np.float32).reshape(-1, count, 3)
 
 
+def plain_moves(ob: Any) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+    """Vertices (t, 3) of the mesh without modifiers, and displacements (k, t, 3) of its keys, in its own space."""
+    moving, count = moving_keys(ob), len(ob.data.vertices)
+    if not moving or any(len(key.data) != count for key in moving):  # as in edit mode
+        return np.zeros((0, 3), np.float32), np.zeros((0, 0, 3), np.float32)
+    read: dict[str, npt.NDArray[np.float32]] = {}
+    for key in (*moving, *(key.relative_key for key in moving)):
+        if key.name not in read:
+            read[key.name] = _coordinates(key, count)
+    first = read[moving[0].relative_key.name]
+    return first, np.array([read[key.name] - read[key.relative_key.name] for key in moving])
+
+
 def _changes_count(subject: Subject) -> bool:
     below = stack.others(subject.ob)[: subject.place]
     return any(modifier.type in stack.COUNT_CHANGING and modifier.show_viewport for modifier in below)
 
 
 def _points(key: Any, count: int) -> Floats:
+    return _coordinates(key, count).astype(np.float64)
+
+
+def _coordinates(key: Any, count: int) -> npt.NDArray[np.float32]:
     flat = np.empty(3 * count, np.float32)
     key.data.foreach_get("co", flat)
-    return flat.reshape(-1, 3).astype(np.float64)
+    return flat.reshape(-1, 3)
 
 
 def _mask(ob: Any, key: Any, count: int) -> Floats:

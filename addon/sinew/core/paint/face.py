@@ -44,11 +44,10 @@ _FEWEST = 3  # keys
 _MOUTH = 0.02  # of the face's area: so much a jaw moves rigidly, at least
 _ROUNDS = 12
 _TURNED = np.radians(3.0)  # a jaw opens by more
-# Names of the key that opens the jaw, without what is no letter: ARKit, Faceit, VRM and VRC, MetaHuman, others.
-_JAW_NAMES = [
-    "jawopen", "jawdrop", "mouthopen", "openmouth", "ctrlexpressionsjawopen",
-    "vrcvaa", "vaa", "fclmthopen", "fclmtha", "visemeaa",
-]  # fmt: skip
+# Names of the key that opens the jaw, without what is no letter, the surest first: ARKit and Faceit, FACS, MetaHuman,
+# DAZ and Character Creator end so; VRC, Oculus, VRM and MMD are called so.
+_JAW_ENDINGS = ["jawopen", "jawdrop", "openjaw", "mouthopen", "openmouth", "vopen"]
+_JAW_NAMES = ["vrcvaa", "vaa", "visemeaa", "fclmthopen", "fclmtha", "aa", "ah", "a", "あ"]
 
 
 @dataclass(frozen=True)
@@ -79,6 +78,12 @@ def rigid_fit(points: Floats, moved: Floats, weights: Floats) -> RigidMotion:
     old, new = weights @ points / total, weights @ moved / total
     rotation = nearest_rotation(((moved - new) * weights[:, None]).T @ (points - old))
     return RigidMotion(rotation, new - rotation @ old)
+
+
+def motion_between(one: Floats, other: Floats) -> RigidMotion:
+    """How what carries a part goes from one of its matrices (4, 4) to another."""
+    rotation = nearest_rotation((other @ np.linalg.inv(one))[:3, :3])
+    return RigidMotion(rotation, other[:3, 3] - rotation @ one[:3, 3])
 
 
 def robust_rigid_fit(
@@ -160,30 +165,37 @@ def find_face(
     return Face(size, jaw_key, jaw, carrier, mobility, depth, head, share, opened)
 
 
-def moves_of_poses(rest: Floats, triangles: Ints, poses: Sequence[Floats]) -> Floats:
-    """(k, t, 3) how poses of an animation move a face beside moving the head, which most of the skin agrees on."""
-    areas = _areas(rest, triangles)
-    size = float(np.ptp(rest, axis=0).max())
+def moves_of_poses(
+    rest: Floats, triangles: Ints, poses: Sequence[Floats], head: Floats | None = None, of_head: Floats | None = None
+) -> Floats:
+    """(k, t, 3) how poses of an animation move a face beside moving the head, which most of the skin agrees on. Of a
+    whole body: `head` (t,) is how much each vertex tells where the head is, `of_head` (t,) how much it goes with it."""
+    areas = _areas(rest, triangles) * (1.0 if head is None else head)
+    told = areas > 0.0
+    size = float(np.ptp(rest[told], axis=0).max()) if told.any() else 0.0
     moves = []
     for pose in poses:
-        everything, scale = np.ones(len(rest), bool), np.full(len(rest), _AGREED * size)
-        motion, _ = robust_rigid_fit(rest, np.asarray(pose, np.float64), areas, everything, scale)
+        scale = np.full(len(rest), _AGREED * size)
+        motion, _ = robust_rigid_fit(rest, np.asarray(pose, np.float64), areas, told, scale)
         moves.append(motion.inverse()(pose) - rest)
-    return np.array(moves).reshape(-1, len(rest), 3)
+    moved = np.array(moves).reshape(-1, len(rest), 3)
+    return moved if of_head is None else moved * of_head[:, None]
 
 
-def told_by(face: Face, rest: Floats, skin: npt.NDArray[Any] | None, bone: int | None = None) -> Face:
+def told_by_jaw(face: Face, share: Floats) -> Face:
+    """The same with a jaw that carries each vertex by a `share` (t,), 0..1, as a bone does."""
+    carrier = np.where((face.carrier == SKULL) & (share > 0.5), JAW, face.carrier).astype(np.int32)
+    return dataclasses.replace(face, carrier=carrier, jaw_share=np.clip(share, 0.0, 1.0))
+
+
+def told_by(face: Face, rest: Floats, skin: npt.NDArray[Any] | None) -> Face:
     """The same with the head told by what is near the face, and of that by skin which one bone alone carries, of
-    `skin` (t, bones): a body that hangs on the same bones tells nothing of the head. `bone`: which one; None: that
-    of most of it."""
+    `skin` (t, bones): a body that hangs on the same bones tells nothing of the head."""
     soft = rest[face.is_free]
     low, high = soft.min(axis=0) - _NEAR * face.size, soft.max(axis=0) + _NEAR * face.size
     head = np.where(((rest > low) & (rest < high)).all(axis=1), face.head, 0.0)
     if skin is not None and skin.shape[1]:
-        chosen = int((head @ skin).argmax()) if bone is None else bone
-        carried = np.where(skin[:, chosen] > _ALONE, head, 0.0)
-        if not carried.any() and bone is not None:
-            carried = (skin[:, chosen] > _ALONE) * 1.0
+        carried = np.where(skin[:, int((head @ skin).argmax())] > _ALONE, head, 0.0)
         head = carried if carried.any() else head
     return dataclasses.replace(face, head=head if head.any() else face.head)
 
@@ -239,7 +251,7 @@ def _find_jaw(keys: _Keys, chosen: int | None) -> tuple[npt.NDArray[np.int32], i
     """Who carries each vertex as it is, the key that opens the jaw and its motion."""
     carrier = np.full(len(keys.rest), SOFT, np.int32)
     hard, off = _hard_shells(keys)
-    key = _named_jaw(keys.names) if chosen is None else chosen
+    key = named_jaw(keys.names) if chosen is None else chosen
     if key is None:
         key = _moving_jaw(keys, hard)
     carrier[np.isin(keys.shells, hard)] = SKULL
@@ -305,8 +317,13 @@ def _split_shells(
             carrier[own] = np.where(share[own] > 0.5, JAW, SKULL)
 
 
-def _named_jaw(names: list[str]) -> int | None:
+def named_jaw(names: list[str]) -> int | None:
+    """Which of the keys is called as rigs call the one that opens the jaw."""
     plain = ["".join(filter(str.isalpha, name.lower())) for name in names]
+    for ending in _JAW_ENDINGS:
+        found = [k for k, name in enumerate(plain) if name.endswith(ending)]
+        if found:
+            return min(found, key=lambda k: len(plain[k]))
     return next((plain.index(name) for name in _JAW_NAMES if name in plain), None)
 
 

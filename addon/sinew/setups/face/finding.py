@@ -9,10 +9,16 @@ import numpy as np
 
 from ...core.base.errors import BadInput
 from ...core.methods.face.materials import parse
-from ...core.paint.face import Face, find_face, moves_of_poses, told_by
+from ...core.paint import face_likeness as likeness
+from ...core.paint.face import Face, find_face, moves_of_poses, told_by, told_by_jaw
+from ...core.paint.follow import Segment
+from ...core.paint.head_bones import bones_of_head, head_bone
 from ...scene import attributes, keys
+from ...scene.carriers import find_carrier
+from ...scene.colliders import Colliders
 from ...scene.errors import SceneError
 from ...scene.groups import refuse_group
+from ...scene.objects import named
 from ...scene.sampler import Rest, Sampler
 from ...scene.steps import Steps
 from ..background import in_thread
@@ -37,11 +43,13 @@ class Found:
 
 
 def looks_like_face(ob: Any) -> bool:
-    """By the names of its shape keys alone, so at once."""
+    """By the names of its shape keys, or else by what they do: at once."""
     if ob.type != "MESH":
         return False
     names = [name.lower() for name in keys.names_of(ob)]
-    return sum(any(word in name for word in _WORDS) for name in names) >= _SAID
+    if sum(any(word in name for word in _WORDS) for name in names) >= _SAID:
+        return True
+    return likeness.looks_like_face(*keys.plain_moves(ob))
 
 
 def bone_group(ob: Any, settings: Any) -> str:
@@ -64,6 +72,12 @@ def check(ob: Any, settings: Any) -> None:
     if settings.rebalances and (settings.collide or settings.expression_inertia_group):
         other = "Collisions" if settings.collide else "an Inertia Group"
         raise SceneError(f"Rebalancing does not go with {other}: choose Change of Variable in Advanced > Solver.")
+    for name in (settings.head_bone, settings.jaw_bone):
+        if name:
+            find_carrier(ob, name)
+    skull = named(settings.skull_object) if settings.skull_object else None
+    if settings.skull_object and (skull is None or skull.type != "MESH" or not len(skull.data.polygons)):
+        raise SceneError(f'There is no mesh "{settings.skull_object}" with faces: choose another Skull, or none.')
     if settings.bone_group and not attributes.has_weights(ob, settings.bone_group):
         refuse_group(ob, settings.bone_group)
 
@@ -79,7 +93,8 @@ def find_in_steps(sampler: Sampler, rest: Rest, settings: Any) -> Steps[Found]:
         for pose in sampler.some_poses(_POSES):
             poses.append(pose)
             yield
-        moves = yield from in_thread(lambda _: moves_of_poses(rest.positions, triangles, poses))
+        head, of_head = _of_head(rest, settings)
+        moves = yield from in_thread(lambda _: moves_of_poses(rest.positions, triangles, poses, head, of_head))
         chosen = None if settings.jaw_key != NO_JAW else -1
     called = names or [""] * len(moves)
     face = yield from in_thread(lambda _: find_face(rest.positions, triangles, moves, called, chosen))
@@ -88,7 +103,33 @@ def find_in_steps(sampler: Sampler, rest: Rest, settings: Any) -> Steps[Found]:
             f'"{ob.name}" does not look like a face: neither shape keys nor its animation move its skin. Add Flesh in '
             "place of Face, or give it shape keys."
         )
-    return Found(told_by(face, rest.positions, rest.skin, _bone_number(rest, settings)), tuple(names), moves)
+    face = told_by(face, rest.positions, rest.skin)
+    jaw = _bone_number(rest, settings.jaw_bone)
+    if rest.skin is not None and jaw is not None:
+        face = told_by_jaw(face, rest.skin[:, jaw].astype(np.float64))
+    return Found(face, tuple(names), moves)
+
+
+def skull_in_steps(sampler: Sampler, rest: Rest, face: Face, settings: Any) -> Steps[tuple[Any, Any] | None]:
+    """Points (p, 3) and triangles of the chosen skull, where the face is at rest: it goes with the head, so where it is
+    in the first frame tells that."""
+    from ...core.geometry.surface import areas_and_size
+    from ...core.methods.face.expression import Frames
+
+    if not settings.skull_object:
+        return None
+    triangles = np.ascontiguousarray(rest.triangles, np.int32)
+    for pose in sampler.some_poses(1):
+        with Colliders([named(settings.skull_object)]) as skulls:
+            if not skulls.obstacles:
+                raise SceneError(f'The skull "{settings.skull_object}" is hidden: show it in the viewport.')
+            obstacle, ((shape, matrix),) = skulls.obstacles[0], skulls.now("the first frame")
+        points = np.asarray(obstacle.shape if shape is None else shape, np.float64)
+        points = points @ matrix[:3, :3].T + matrix[:3, 3]
+        areas, _ = areas_and_size(rest.positions, triangles)
+        head = Frames(rest.positions, areas, face, False).at(pose).head
+        yield
+    return head.inverse()(points), np.ascontiguousarray(obstacle.triangles, np.int32)
 
 
 def _chosen_jaw(names: list[str], settings: Any) -> int | None:
@@ -97,11 +138,18 @@ def _chosen_jaw(names: list[str], settings: Any) -> int | None:
     return names.index(settings.jaw_key) if settings.jaw_key in names else -1
 
 
-def _bone_number(rest: Rest, settings: Any) -> int | None:
-    """Of the bone that carries the head; None: to be found."""
-    names = [bone.name for bone in rest.bones]
-    if not settings.head_bone:
-        return None
-    if settings.head_bone not in names:
-        raise BadInput(f'No bone "{settings.head_bone}" moves this mesh: choose another Head Bone, or none.')
-    return names.index(settings.head_bone)
+def _of_head(rest: Rest, settings: Any) -> tuple[Any, Any]:
+    """(t,) how much each vertex of a body of bones tells where the head is, and how much it goes with it; None where
+    nothing tells, so that all of it is a face."""
+    bones = [Segment(bone.name, bone.head, bone.tail, bone.parent, bone.is_leaf) for bone in rest.bones]
+    chosen = _bone_number(rest, settings.head_bone)
+    head = head_bone(bones) if chosen is None else chosen
+    if rest.skin is None or head is None or not (rest.skin[:, head] > 0.5).any():
+        return None, None
+    skin = rest.skin.astype(np.float64)
+    return skin[:, head] ** 4, np.clip(skin[:, bones_of_head(bones, head)].sum(axis=1), 0.0, 1.0)
+
+
+def _bone_number(rest: Rest, name: str) -> int | None:
+    """Of a bone that moves the mesh; None: it is an object, a bone that moves none of it, or to be found."""
+    return next((k for k, bone in enumerate(rest.bones) if bone.name == name), None) if name else None

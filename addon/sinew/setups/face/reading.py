@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from ...core.geometry.connected import closed_shells
+from ...core.methods.face.layout import FRAMES
 from ...core.methods.face.materials import KeyMaterial, parse
 from ...core.paint.sharpen import sharpened
+from ...scene.carriers import Carrier, find_carrier
 from ...scene.fingerprint import Painting
 from ...scene.sampler import Rest, Sampler
 from ...scene.steps import Steps
@@ -48,11 +50,14 @@ def _read(sampler: Sampler, rest: Rest, settings: Any, make_group: bool) -> Step
     if settings.expression_inertia_group:
         values["inertia"] = np.asarray((yield from sampler.group_in_steps(settings.expression_inertia_group)))
     collided, meeting = yield from collisions.read_in_steps(sampler, settings)
-    outer = _Outer(OuterReader(sampler, settings, np.zeros(len(rest.positions)), meeting), ob, rows)
+    named = {name: getattr(settings, f"{name.removesuffix('_frame')}_bone") for name in FRAMES}
+    frames = {name: find_carrier(ob, carrier) for name, carrier in named.items() if carrier}
+    outer = _Outer(OuterReader(sampler, settings, np.zeros(len(rest.positions)), meeting), sampler, rows, frames)
+    skull = yield from finding.skull_in_steps(sampler, rest, found.face, settings)
     triangles = np.ascontiguousarray(rest.triangles, np.int32)
     paint = yield from in_thread(
         lambda _: make_paint(
-            rest.positions, triangles, found.face, bone,
+            rest.positions, triangles, found.face, bone, skull, frames=tuple(frames),
             fields=outer.flesh.count, collided=collided, jaw_key=found.jaw_key, told_by=len(found.keys), **values,
         )  # fmt: skip
     )
@@ -69,22 +74,24 @@ def _acts(sampler: Sampler, row: KeyMaterial, found: finding.Found) -> Steps[Any
 
 @dataclass(frozen=True)
 class _Outer:
-    """What acts on all flesh, and the values of keys that change the material."""
+    """What acts on all flesh, the values of keys that change the material, and what carries head and jaw."""
 
     flesh: OuterReader
-    ob: Any
+    sampler: Sampler
     rows: tuple[KeyMaterial, ...]
+    frames: Mapping[str, Carrier]
 
     @property
     def is_there(self) -> bool:
-        return self.flesh.is_there or bool(self.rows)
+        return self.flesh.is_there or bool(self.rows) or bool(self.frames)
 
     def read(self) -> dict[str, Any]:
-        if not self.rows:
-            return self.flesh.read()
-        blocks = self.ob.data.shape_keys.key_blocks
-        values = np.array([[blocks[row.key].value] for row in self.rows], np.float64)
-        return {**self.flesh.read(), "keys": values}
+        when = f"frame {self.sampler.frame_now}"
+        read = {**self.flesh.read(), **{name: carrier.now(when) for name, carrier in self.frames.items()}}
+        if self.rows:
+            blocks = self.sampler.ob.data.shape_keys.key_blocks
+            read["keys"] = np.array([[blocks[row.key].value] for row in self.rows], np.float64)
+        return read
 
 
 def _marks(ob: Any, settings: Any) -> Mapping[str, Painting]:

@@ -9,12 +9,12 @@ import numpy as np
 
 from ...core.base.errors import BadInput
 from ...core.methods.face import report
-from ...core.methods.face.painted import make_paint
+from ...core.methods.face.painted import face_of, make_paint
 from ...core.methods.face.settings import Settings
 from ...scene.groups import rounded, why_no_group, write_group
 from ...scene.objects import find_object
 from ...scene.steps import Steps
-from ...setups.face.finding import BONE_GROUP, bone_group, find_in_steps
+from ...setups.face.finding import BONE_GROUP, bone_group, find_in_steps, skull_in_steps
 from ...setups.reading import sampler_of
 from ...setups.target import sentences
 from ..classes import asking, registering
@@ -47,13 +47,16 @@ class FindWork(LookWork):
                 found = yield from find_in_steps(sampler, rest, settings)
                 group = bone_group(ob, settings)
                 bone = (yield from sampler.group_in_steps(group)) if group else None
-                return rest, found, bone
+                skull = yield from skull_in_steps(sampler, rest, found.face, settings)
+                return rest, found, bone, skull
 
     def make(self, body: Any, monitor: Any) -> Any:
-        rest, found, bone = body
+        rest, found, bone, skull = body
         triangles = np.ascontiguousarray(rest.triangles, np.int32)
-        paint = make_paint(rest.positions, triangles, found.face, bone, jaw_key=found.jaw_key, told_by=len(found.keys))
-        return rest, found.face, report.lines(report.told(triangles, paint))
+        paint = make_paint(
+            rest.positions, triangles, found.face, bone, skull, jaw_key=found.jaw_key, told_by=len(found.keys)
+        )
+        return rest, face_of(paint), report.lines(report.told(triangles, paint))
 
     def finish(self, outcome: Any) -> str:
         _found[self.setup_id] = lines = outcome[2]

@@ -7,6 +7,7 @@ from typing import Any
 
 import bpy
 
+from ...scene import stack
 from ...scene.sampler import AMOUNT
 from ...setups.face.finding import bone_group
 from ..classes import registering
@@ -23,6 +24,16 @@ from ..setup.parts import (
     draw_text,
 )
 from . import find, rows
+
+
+def draw_carrier(layout: Any, item: Any, name: str, ob: Any) -> None:
+    """A bone of the armature, or where there is none an object, to choose; either may be typed."""
+    armature = next(iter(stack.armatures(ob)), None)
+    row, label = layout.row(), properties.label(name)
+    if armature is not None and name.endswith("_bone"):
+        row.prop_search(item, name, armature.data, "bones", text=label)
+    else:
+        row.prop_search(item, name, bpy.data, "objects", text=label)
 
 
 class OfFace(OfSetup):
@@ -61,8 +72,10 @@ class SINEW_PT_face_found(OfFace, bpy.types.Panel):
         draw_group(layout, item, "bone_group", ob)
         if not item.bone_group:
             draw_notes(layout, [f"Uses {used}" if used else "Automatic"])
+        draw_carrier(layout, item, "skull_object", ob)
         draw_shape_key(layout, item, "jaw_key", ob)
-        draw_setting(layout, item, "head_bone")
+        draw_carrier(layout, item, "jaw_bone", ob)
+        draw_carrier(layout, item, "head_bone", ob)
         draw_group(layout, item, "expression_inertia_group", ob)
         rows.draw(layout, item, context.region.width)
 

@@ -13,6 +13,8 @@ from ...bake.shot import Shot
 from ...bake.store import Store
 from ...flesh.engine import FleshEngine, load_classes, stored_cage
 from ...flesh.outer import Outer
+from ...paint.face import RigidMotion, motion_between
+from .layout import FRAMES
 from .painted import FacePaint, face_of, paint_of_face, solid_carried
 from .report import told
 
@@ -47,7 +49,7 @@ def make_enricher(
 
 class FaceEngine(FleshEngine):
     def __init__(self, shot: Shot, enricher: Any, paint: FacePaint) -> None:
-        from .expression import Expression, Frames, Posed
+        from .expression import Expression, Frames
         from .materials import Materials, parse
 
         super().__init__(shot, enricher)
@@ -55,7 +57,8 @@ class FaceEngine(FleshEngine):
         self._frames = Frames(shot.rest, enricher.shown.areas, face_of(paint), settings.jaw_weight > 0.0)
         self._expression = Expression(shot.rest, shot.triangles, paint, enricher.cage, settings)
         self._is_light = settings.expression_inertia < 1.0 or paint.inertia is not None
-        self._posed: dict[int, Posed] = {}
+        self._posed: dict[int, Any] = {}
+        self._first: Any = None  # in the first sample, where bones or objects say how it goes on
         self._materials: Materials | None = None
         if paint.materials is not None:
             rows, areas = parse(settings.key_stiffness), enricher.shown.areas
@@ -66,8 +69,9 @@ class FaceEngine(FleshEngine):
         return {**super().summary(store), "face": told(self._shot.triangles, paint)}
 
     def counts(self) -> dict[str, int]:
-        materials = paint_of_face(self._shot).materials
-        return {**super().counts(), "keys": 0 if materials is None else len(materials)}
+        paint = paint_of_face(self._shot)
+        told = {name: int(name in paint.frames) for name in FRAMES}
+        return {**super().counts(), "keys": 0 if paint.materials is None else len(paint.materials), **told}
 
     def _outer(self, store: Store, around: Around) -> Outer:
         outer = super()._outer(store, around)
@@ -84,8 +88,26 @@ class FaceEngine(FleshEngine):
         return solid_carried(self._shot.triangles, face_of(paint_of_face(self._shot)))
 
     def _pose_of(self, store: Store, index: int) -> Any:
-        """Where skull and jaw are in a sample."""
+        """Where skull and jaw are in a sample: a Posed."""
         if index not in self._posed:
             self._posed = {i: one for i, one in self._posed.items() if abs(i - index) < 8}
-            self._posed[index] = self._frames.at(world(store, index))
+            self._posed[index] = self._led(store, index)
         return self._posed[index]
+
+    def _led(self, store: Store, index: int) -> Any:
+        """As skin tells it, or as a bone or an object does, from the first sample on."""
+        head_frame, jaw_frame = FRAMES
+        told = self._frames.at(world(store, index))
+        if not {head_frame, jaw_frame} & set(store.own_inputs):
+            return told
+        if self._first is None:
+            self._first = self._frames.at(world(store, 0))
+
+        def way(name: str) -> RigidMotion:
+            return motion_between(store.read(name, 0), store.read(name, index))
+
+        head, jaw = self._first.head, self._first.jaw or RigidMotion(np.eye(3), np.zeros(3))
+        led = way(head_frame).times(head) if head_frame in store.own_inputs else told.head
+        if jaw_frame in store.own_inputs:
+            return type(told)(led, led.inverse().times(way(jaw_frame).times(head.times(jaw))))
+        return type(told)(led, None if told.jaw is None else led.inverse().times(told.head.times(told.jaw)))

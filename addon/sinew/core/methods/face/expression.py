@@ -74,7 +74,7 @@ class Expression:
         self._cage_rest = cage.vertices
         share = face_of(paint).jaw_share
         self._with_jaw = None
-        if settings.jaw_weight > 0.0 and face_of(paint).jaw is not None:
+        if settings.jaw_weight > 0.0 and share.any():
             self._with_jaw = settings.jaw_weight * on_cage(rest, soft, share, cage)[:, None]
 
     def light(self, window: Any, posed: tuple[Posed | None, ...]) -> Floats:

@@ -14,7 +14,7 @@ from ...bake.shot import Shot
 from ...base.errors import BadInput
 from ...flesh.painted import FleshPaint
 from ...geometry.connected import closed_shells
-from ...paint.face import SOFT, Face
+from ...paint.face import FIXED, SOFT, Face
 from ...paint.parts import AS_INPUT, Parts
 
 Array = npt.NDArray[Any]
@@ -22,6 +22,7 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]
 
 RING = 0.105  # of the face, three cells: as far around what is soft skin is carried by the cage
+_DEEPEST = 0.15  # of the face: no flesh is deeper, however far the skull is
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,7 @@ class FacePaint(FleshPaint):
     materials: Floats | None = None  # (k, t) where keys of the setting key_stiffness act; None: there are none
     jaw_key: str = ""  # name of the shape key that opens the jaw
     told_by: int = 0  # shape keys; 0: by the animation
+    frames: tuple[str, ...] = ()  # of the layout's FRAMES, those that a bone or an object says
 
     def simulated(self) -> Mapping[str, Array]:
         face = face_of(self)
@@ -43,6 +45,7 @@ class FacePaint(FleshPaint):
             found["materials"] = self.materials
         if self.inertia is not None:
             found["inertia"] = self.inertia
+        found |= {name: np.ones(1) for name in self.frames}
         return {**super().simulated(), **found}
 
 
@@ -56,8 +59,18 @@ def paint_of_face(shot: Shot) -> FacePaint:
     return shot.painted
 
 
-def make_paint(rest: Floats, triangles: Ints, face: Face, bone: Floats | None = None, **values: Any) -> FacePaint:
-    """From what was found of a face. `bone` (t,): painted in place of what was found, 1 on bone."""
+def make_paint(
+    rest: Floats,
+    triangles: Ints,
+    face: Face,
+    bone: Floats | None = None,
+    skull: tuple[Floats, Ints] | None = None,
+    **values: Any,
+) -> FacePaint:
+    """From what was found of a face. `bone` (t,): painted in place of what was found, 1 on bone; `skull`: the points
+    (p, 3) and triangles of one that lies under the skin."""
+    if skull is not None:
+        face = dataclasses.replace(face, depth=_above_skull(rest, face, *skull))
     if bone is not None:
         face = dataclasses.replace(face, depth=np.where(bone < 0.5, np.maximum(face.depth, face.thinnest), 0.0))
     if not face.is_free.any():
@@ -66,6 +79,13 @@ def make_paint(rest: Floats, triangles: Ints, face: Face, bone: Floats | None = 
     parts = Parts(*_carried(rest, triangles, face))
     follow[parts.rigid == AS_INPUT] = 0.0  # no flesh asks them
     return FacePaint(follow=follow, parts=parts, face=face, **values)
+
+
+def _above_skull(rest: Floats, face: Face, points: Floats, triangles: Ints) -> Floats:
+    """(t,) how deep flesh is over a skull, where expressions move the skin."""
+    distances, _ = distance_to(points, triangles, rest)
+    deep = np.minimum(distances, _DEEPEST * face.size)
+    return np.where((face.depth > 0.0) & (deep > FIXED * face.size), deep, 0.0)
 
 
 def _carried(rest: Floats, triangles: Ints, face: Face) -> tuple[npt.NDArray[np.bool_], Ints]:

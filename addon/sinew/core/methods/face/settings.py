@@ -19,15 +19,29 @@ class Settings(FleshSettings):
         counts=DATA,
         label="Bone",
     )
+    skull_object: str = setting(
+        "",
+        "Mesh object that is the skull, the jaw with it. Flesh is then as deep as the skull lies under the skin. Empty "
+        "is by itself: as deep as expressions move the skin",
+        counts=DATA,
+        label="Skull",
+    )
     jaw_key: str = setting(
         "",
         "Shape key that opens the jaw. Empty finds it; a minus sign says that there is none",
         counts=DATA,
         label="Jaw Key",
     )
+    jaw_bone: str = setting(
+        "",
+        "Bone or object that carries the jaw: it says how the jaw moves. Empty tells that from lower teeth or chin",
+        counts=DATA,
+        label="Jaw Bone",
+    )
     head_bone: str = setting(
         "",
-        "Bone that carries the head. Empty finds by itself how the head moves, from skin that no expression moves",
+        "Bone or object that carries the head: it says how the head moves. Empty tells that from skin that no "
+        "expression moves",
         counts=DATA,
         label="Head Bone",
     )
