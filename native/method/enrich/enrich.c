@@ -4,10 +4,11 @@
 #include "dynamics/statics.h"
 #include "dynamics/weights.h"
 #include "math/mat3.h"
-#include "method/enrich/average_mode.h"
 #include "method/enrich/averages.h"
 #include "method/enrich/flesh.h"
 #include "method/enrich/limit.h"
+#include "method/enrich/soften.h"
+#include "method/enrich/untangle.h"
 
 #include <math.h>
 #include <string.h>
@@ -16,13 +17,9 @@
 #define HELD 1e6            /* drive ratio of an animated weight of 1: what follows exactly, but for the projection at its frame */
 #define INNER 1.5           /* of the damping at Jiggle, which is 2, is inner: what swings faster, thin flesh and ripples, rests sooner */
 #define DRIVE_DAMPED 1.4    /* times as much as flesh: what is firmly driven would ring far above Jiggle */
-#define SOFTEST 0.005       /* of its stiffness is left to flesh whose averages follow, ... */
-#define FIRMEST 20.0        /* ... and so many times as firm it may be */
-#define SOFTEN_ROUNDS 4
 #define SETTLE_ROUNDS 300
 #define SETTLE_TOLERANCE 0.01 /* of that of a step: it is found once, and what is off swings for long */
 #define SETTLE_MENDS 80
-#define MEND 0.25      /* of the way that a tangled vertex is off is undone in a frame: several frames mend it, and nothing jumps */
 
 struct SnEnrich {
     SnEnrichSettings settings;
@@ -50,8 +47,7 @@ struct SnEnrich {
     double *pose;          /* cage vertices x 3 */
     double *pose_velocity; /* cage vertices x 3 */
     double *shift;         /* cage vertices x 3: of what has no inertia */
-    unsigned char *tangled; /* cage vertices */
-    double *around;        /* cage vertices x 4: sums over their neighbours */
+    SnUntangle untangle;
     double *row_targets, *row_work; /* values of the averages */
 };
 
@@ -110,125 +106,6 @@ static void set_forces(SnEnrich *enrich)
     memcpy(enrich->driver.gravity, settings->gravity, sizeof settings->gravity);
 }
 
-/* How much softer flesh must be for the slowest swing that the averages leave to have the frequency of Jiggle. `energy` (cage
-   vertices) receives where that swing strains the flesh. */
-static SnStatus find_softness(SnContext *context, const SnEnrich *enrich, const SnWorld *world, const SnTetMesh *cage, double *energy,
-                              double *softness)
-{
-    SnStatus status = SN_OK;
-    double elastic, driven, omega = 2.0 * SN_PI * enrich->settings.jiggle;
-    SN_TRY(sn_average_mode_find(context, world, enrich->drive, cage->positions, &elastic, &driven, energy));
-    *softness = fmax((omega * omega - driven) / fmax(elastic, 1e-300), SOFTEST);
-    *softness = *softness > FIRMEST ? 1.0 : *softness; /* it only turns, which no stiffness quickens */
-cleanup:
-    return status;
-}
-
-/* A world of the tets of the cage that move where these vertices are fixed. */
-static SnStatus make_world(SnContext *context, const SnEnrich *enrich, const SnTetMesh *cage, const double *young, const double *mass,
-                           const unsigned char *fixed, SnTetElements *tets, SnWorld *world)
-{
-    SnStatus status = SN_OK;
-    SN_TRY(sn_tet_elements_init_moving(context, cage, fixed, enrich->settings.energy, tets));
-    sn_tet_elements_set_materials(tets, young, enrich->settings.poisson);
-    SnTerm term = sn_tet_elements_term(tets);
-    SnWorldDef def = {.vertex_count = cage->vertex_count, .mass = mass, .fixed = fixed, .term_count = 1, .terms = &term};
-    SN_TRY(sn_world_init(context, &def, world));
-cleanup:
-    return status;
-}
-
-/* The same for one region, with all others where the input has them. `held` and `energy` (cage vertices) are scratch. */
-static SnStatus find_region_softness(SnContext *context, const SnEnrich *enrich, const SnTetMesh *cage, const int32_t *regions,
-                                     int32_t region, const double *young, unsigned char *held, double *energy, double *softness)
-{
-    SnStatus status = SN_OK;
-    SnTetElements tets = {0};
-    SnWorld part = {0};
-    *softness = 1.0;
-    for (size_t v = 0; v < cage->vertex_count; v++) {
-        held[v] = enrich->world.fixed[v] || regions[v] != region;
-    }
-    if (memchr(held, 0, cage->vertex_count) == NULL) {
-        goto cleanup;
-    }
-    SN_TRY(make_world(context, enrich, cage, young, enrich->world.mass, held, &tets, &part));
-    SN_TRY(sn_averages_constrain(context, regions, &part));
-    SN_TRY(find_softness(context, enrich, &part, cage, energy, softness));
-cleanup:
-    sn_world_clear(&part);
-    sn_tet_elements_clear(&tets);
-    return status;
-}
-
-/* Multiplies the modulus of each region by softness[region]; tets between regions take the mean. */
-static void soften(SnEnrich *enrich, const SnTetMesh *cage, const int32_t *regions, const double *softness, double *young)
-{
-    for (size_t e = 0; e < enrich->tets.count; e++) {
-        size_t source = (size_t)enrich->tets.sources[e];
-        double sum = 0.0;
-        for (size_t i = 0; i < 4; i++) {
-            int32_t region = regions[cage->tets[4 * source + i]];
-            sum += region >= 0 ? 0.25 * log(softness[region]) : 0.0;
-        }
-        young[source] *= exp(sum);
-        sn_tet_elements_set_material(&enrich->tets, e, young[source], enrich->settings.poisson);
-    }
-}
-
-/* Averages that follow leave only the quicker swings. Flesh is softened, region by region, until the slowest of each would have the
-   frequency of Jiggle if its neighbours kept still. They do not: what is then slowest of all is made firmer where it strains the
-   flesh, a few times over. */
-static SnStatus set_averages(SnContext *context, SnEnrich *enrich, const SnTetMesh *cage, const int32_t *regions, double *young)
-{
-    SnStatus status = SN_OK;
-    SnWorld *world = &enrich->world;
-    double *energy = NULL, *softness = NULL, *strained = NULL;
-    unsigned char *held = NULL;
-    int32_t count = 0;
-    SN_TRY(sn_averages_constrain(context, regions, world));
-    if (enrich->settings.young > 0.0 || world->constraints.size == 0) {
-        goto cleanup;
-    }
-    for (size_t v = 0; v < cage->vertex_count; v++) {
-        count = regions[v] >= count ? regions[v] + 1 : count;
-    }
-    SN_TRY_NEW(context, energy, cage->vertex_count, double);
-    SN_TRY_NEW(context, softness, count, double);
-    SN_TRY_NEW(context, strained, count, double);
-    SN_TRY_NEW(context, held, cage->vertex_count, unsigned char);
-    sn_context_stage(context, "Tuning averages", count + SOFTEN_ROUNDS);
-    for (int32_t region = 0; region < count; region++) {
-        SN_TRY(sn_context_advance(context, region));
-        SN_TRY(find_region_softness(context, enrich, cage, regions, region, young, held, energy, softness + region));
-    }
-    soften(enrich, cage, regions, softness, young);
-    for (int round = 0; round < SOFTEN_ROUNDS; round++) {
-        double all, most = 0.0;
-        SN_TRY(sn_context_advance(context, count + round));
-        SN_TRY(find_softness(context, enrich, world, cage, energy, &all));
-        memset(strained, 0, (size_t)count * sizeof *strained);
-        for (size_t v = 0; v < cage->vertex_count; v++) {
-            if (regions[v] >= 0) {
-                strained[regions[v]] += energy[v];
-            }
-        }
-        for (int32_t region = 0; region < count; region++) {
-            most = fmax(most, strained[region]);
-        }
-        for (int32_t region = 0; region < count; region++) {
-            softness[region] = most > 0.0 ? pow(all, fmax(strained[region], 0.0) / most) : all;
-        }
-        soften(enrich, cage, regions, softness, young);
-    }
-cleanup:
-    sn_release(energy);
-    sn_release(softness);
-    sn_release(strained);
-    sn_release(held);
-    return status;
-}
-
 static int choose_substeps(const SnEnrich *enrich)
 {
     const SnEnrichSettings *settings = &enrich->settings;
@@ -271,7 +148,7 @@ static SnStatus build(SnContext *context, SnEnrich *enrich, const SnCagedBody *b
     const SnEnrichSettings *settings = &enrich->settings;
     const SnTetMesh *cage = body->cage;
     SnWorld *world = &enrich->world;
-    SN_TRY(make_world(context, enrich, cage, material->young, material->mass, followed, &enrich->tets, world));
+    SN_TRY(sn_flesh_world(context, settings, cage, material->young, material->mass, followed, &enrich->tets, world));
     SN_TRY_NEW(context, enrich->drive, cage->vertex_count, double);
     SN_TRY_NEW(context, enrich->drive_drag, cage->vertex_count, double);
     SN_TRY_NEW(context, enrich->push, 3 * cage->vertex_count, double);
@@ -284,8 +161,11 @@ static SnStatus build(SnContext *context, SnEnrich *enrich, const SnCagedBody *b
     }
     set_forces(enrich);
     if (paint->averages != NULL) {
-        SN_TRY(set_averages(context, enrich, cage, paint->averages, material->young));
+        SN_TRY(sn_averages_constrain(context, paint->averages, world));
+        SnSoftening softening = {settings, cage, paint->averages, enrich->drive};
+        SN_TRY(sn_soften_regions(context, &softening, world, &enrich->tets, material->young));
     }
+    SN_TRY(sn_untangle_init(context, &enrich->tets, cage->vertex_count, &enrich->untangle));
     if (settings->young == 0.0 && !settings->free_body && world->constraints.size == 0) { /* averages limit what they leave by themselves */
         SN_TRY(sn_limit_find(context, world, cage, enrich->drive, enrich->cage_weights, settings->size, enrich->most));
         enrich->driver.most = enrich->most;
@@ -327,8 +207,6 @@ SnStatus sn_enrich_create(SnContext *context, const SnCagedBody *body, const SnE
     SN_TRY_NEW(context, enrich->cage_weights, cage->vertex_count, double);
     SN_TRY_NEW(context, enrich->pose_velocity, 3 * cage->vertex_count, double);
     SN_TRY_NEW(context, enrich->shift, 3 * cage->vertex_count, double);
-    SN_TRY_NEW(context, enrich->tangled, cage->vertex_count, unsigned char);
-    SN_TRY_NEW(context, enrich->around, 4 * cage->vertex_count, double);
     SN_TRY_NEW(context, followed, cage->vertex_count, unsigned char);
     SN_TRY_NEW(context, fixed, cage->vertex_count, unsigned char);
     sn_context_stage(context, "Spreading the weights", 1);
@@ -365,10 +243,11 @@ void sn_enrich_destroy(SnEnrich *enrich)
     sn_ensemble_destroy(enrich->alone);
     sn_keep_pose_clear(&enrich->keep_pose);
     sn_firmness_clear(&enrich->firmness);
+    sn_untangle_clear(&enrich->untangle);
     sn_world_clear(&enrich->world);
     sn_tet_elements_clear(&enrich->tets);
     double *arrays[] = {enrich->cage_weights, enrich->areas, enrich->cage_follow, enrich->weights_begin, enrich->weights_end,
-                        enrich->pose,         enrich->pose_velocity, enrich->shift, enrich->around, enrich->row_targets,
+                        enrich->pose,         enrich->pose_velocity, enrich->shift, enrich->row_targets,
                         enrich->row_work, enrich->drive, enrich->drive_drag, enrich->push, enrich->most};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
         sn_release(arrays[k]);
@@ -376,7 +255,6 @@ void sn_enrich_destroy(SnEnrich *enrich)
     sn_release(enrich->held_begin);
     sn_release(enrich->held_end);
     sn_release(enrich->held);
-    sn_release(enrich->tangled);
     sn_release(enrich);
 }
 
@@ -454,71 +332,11 @@ static void hold(void *self, double fraction, SnState *state)
     }
 }
 
-/* Signed volume of a tet over its volume at rest. */
-static double relative_volume(const SnTetElements *tets, size_t tet, const double *positions)
-{
-    double edges[9];
-    sn_mat3_edges(positions, tets->tets + 4 * tet, edges);
-    return sn_mat3_determinant(edges) / (6.0 * tets->volume[tet]);
-}
-
-/* Marks the corners of tets that are inside out while the pose has them sound. Returns how many there are. */
-static size_t find_tangled(SnEnrich *enrich, const double *pose, const double *positions)
-{
-    const SnTetElements *tets = &enrich->tets;
-    size_t found = 0;
-    memset(enrich->tangled, 0, enrich->world.vertex_count);
-    for (size_t e = 0; e < tets->count; e++) {
-        if (relative_volume(tets, e, positions) < 0.0 && relative_volume(tets, e, pose) > SN_ENRICH_SOUND_VOLUME) {
-            for (size_t i = 0; i < 4; i++) {
-                enrich->tangled[tets->tets[4 * e + i]] = 1;
-            }
-            found++;
-        }
-    }
-    return found;
-}
-
-/* Draws the offset from the input at marked vertices a part of the way to the mean of those around: what is offset evenly has the shape
-   that it has in the input. */
-static void even_out(SnEnrich *enrich, const double *input, double *values)
-{
-    const SnWorld *world = &enrich->world;
-    memset(enrich->around, 0, 4 * world->vertex_count * sizeof *enrich->around);
-    for (size_t e = 0; e < enrich->tets.count; e++) {
-        const int32_t *tet = enrich->tets.tets + 4 * e;
-        double sum[3] = {0};
-        for (int i = 0; i < 4; i++) {
-            for (size_t a = 0; a < 3; a++) {
-                sum[a] += values[3 * (size_t)tet[i] + a] - input[3 * (size_t)tet[i] + a];
-            }
-        }
-        for (int i = 0; i < 4; i++) {
-            double *at = enrich->around + 4 * (size_t)tet[i];
-            for (size_t a = 0; a < 3; a++) {
-                at[a] += sum[a] - (values[3 * (size_t)tet[i] + a] - input[3 * (size_t)tet[i] + a]);
-            }
-            at[3] += 3.0;
-        }
-    }
-    for (size_t k = 0; k < 3 * world->vertex_count; k++) {
-        int held = world->fixed[k / 3] || (enrich->settings.animated && enrich->held_end[k / 3]);
-        if (enrich->tangled[k / 3] && !held) {
-            double mean = enrich->around[4 * (k / 3) + k % 3] / enrich->around[4 * (k / 3) + 3];
-            values[k] += MEND * (input[k] + mean - values[k]);
-        }
-    }
-}
-
-/* Mends tets that are inside out while the pose has them sound, a little in each call. Returns how many there are. */
+/* A little in each call: how many tets there were to mend. */
 static size_t mend(SnEnrich *enrich, const double *pose, const double *pose_velocity, SnState *state)
 {
-    size_t found = find_tangled(enrich, pose, state->positions);
-    if (found > 0) {
-        even_out(enrich, pose, state->positions);
-        even_out(enrich, pose_velocity, state->velocities);
-    }
-    return found;
+    const unsigned char *held[2] = {enrich->world.fixed, enrich->settings.animated ? enrich->held_end : NULL};
+    return sn_untangle(&enrich->untangle, held, pose, pose_velocity, state);
 }
 
 /* Averages as the input has them. */

@@ -239,6 +239,19 @@ void sn_flesh_material_clear(SnFleshMaterial *material)
     *material = (SnFleshMaterial){0};
 }
 
+SnStatus sn_flesh_world(SnContext *context, const SnEnrichSettings *settings, const SnTetMesh *cage, const double *young,
+                        const double *mass, const unsigned char *fixed, SnTetElements *tets, SnWorld *world)
+{
+    SnStatus status = SN_OK;
+    SN_TRY(sn_tet_elements_init_moving(context, cage, fixed, settings->energy, tets));
+    sn_tet_elements_set_materials(tets, young, settings->poisson);
+    SnTerm term = sn_tet_elements_term(tets);
+    SnWorldDef def = {.vertex_count = cage->vertex_count, .mass = mass, .fixed = fixed, .term_count = 1, .terms = &term};
+    SN_TRY(sn_world_init(context, &def, world));
+cleanup:
+    return status;
+}
+
 SnStatus sn_flesh_regions(SnContext *context, const SnCagedBody *body, const SnEnrichPaint *paint, const SnEnrichSettings *settings,
                           const SnTetElements *moving, SnWorld *world, SnKeepPose *keep_pose)
 {

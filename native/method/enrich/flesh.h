@@ -28,6 +28,10 @@ SnStatus sn_flesh_material(SnContext *context, const SnCagedBody *body, const Sn
                            const double *weights, const unsigned char *followed, SnFleshMaterial *material);
 void sn_flesh_material_clear(SnFleshMaterial *material);
 
+/* A world of the tets of the cage that move where these vertices are `fixed`. */
+SnStatus sn_flesh_world(SnContext *context, const SnEnrichSettings *settings, const SnTetMesh *cage, const double *young,
+                        const double *mass, const unsigned char *fixed, SnTetElements *tets, SnWorld *world);
+
 /* Painted damping and Keep Pose: the scales of both, and of the drag in its place. `moving` are the world's tets. */
 SnStatus sn_flesh_regions(SnContext *context, const SnCagedBody *body, const SnEnrichPaint *paint, const SnEnrichSettings *settings,
                           const SnTetElements *moving, SnWorld *world, SnKeepPose *keep_pose);
