@@ -28,7 +28,7 @@ FOLDERS = [
     *("core/base", "core/geometry", "core/cage", "core/paint", "core/edit", "core/bake", "core/flesh"),
     *("core/methods/*", "core/methods", "core/__init__", "scene"),
     *("setups", "setups/flesh", "setups/edit", "setups/*", "setups/__init__"),
-    *("ui", "ui/setup", "ui/edit", "ui/*", "ui/__init__", "the package"),
+    *("ui", "ui/setup", "ui/edit", "ui/flesh", "ui/*", "ui/__init__", "the package"),
 ]
 
 

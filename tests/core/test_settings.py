@@ -10,9 +10,24 @@ from sinew.core.bake.method import known
 from sinew.core.bake.remake import stored_shot
 from sinew.core.bake.settings import BakeSettings
 from sinew.core.bake.shot import stored_sample
+from sinew.core.bake.solver import SolverSettings
 from sinew.core.bake.store import Store
 from sinew.core.base.errors import BadInput
-from sinew.core.base.settings import BODY, CHANGED, DATA, RANGE, RESULT, SIMULATION, BaseSettings, setting
+from sinew.core.base.settings import (
+    ALWAYS,
+    BODY,
+    CHANGED,
+    DATA,
+    RANGE,
+    RESULT,
+    SHAPE_KEY,
+    SIMULATION,
+    UV_MAP,
+    VERTEX_GROUP,
+    BaseSettings,
+    _declared,
+    setting,
+)
 from sinew.core.flesh.settings import Settings
 
 
@@ -71,6 +86,21 @@ def test_a_methods_settings_have_those_of_every_bake_and_their_checks() -> None:
         OwnSettings(frame_start=10, frame_end=9)
     with pytest.raises(BadInput, match="frames"):
         OwnSettings(missing_frames="x")
+
+
+def test_what_names_something_of_the_object_says_what() -> None:
+    found = {name: one.names for method in known() for name, one in method.settings.all().items()}
+    by_suffix = {"_group": VERTEX_GROUP, "_key": SHAPE_KEY, "_map": UV_MAP}
+    named = {name: kind for name in found for suffix, kind in by_suffix.items() if name.endswith(suffix)}
+    assert {name: kind for name, kind in found.items() if kind} == named and len(named) >= 20
+    assert all(one.kind == "str" for method in known() for one in method.settings.all().values() if one.names)
+
+
+def test_a_setting_of_another_class_keeps_all_but_how_it_counts() -> None:
+    for owner, name in ((BakeSettings, "amount"), (SolverSettings, "scheme")):
+        mine, theirs = Settings.find(name), _declared(owner)[name]
+        assert dataclasses.replace(mine, counts=theirs.counts) == theirs
+    assert Settings.find("scheme").counts == ALWAYS and _declared(SolverSettings)["scheme"].counts == CHANGED
 
 
 def test_changed_values_survive_json_and_back() -> None:

@@ -7,8 +7,10 @@ from typing import Any
 
 from ..core.bake.method import find, known
 from ..core.base.errors import BadInput
+from ..core.base.settings import VERTEX_GROUP
 from ..scene import playback, setup
 from ..scene.groups import copy_group
+from . import named
 from .passengers import choices_of, new_setup
 from .reading import reading_of
 
@@ -42,16 +44,18 @@ def adopt(ob: Any, scene: Any) -> int:
 
 def copy_settings(source: Any, target: Any, scene: Any) -> list[str]:
     """Gives an object the settings of the shown setup of another one, and its painted groups, if both have the same
-    vertices. The labels of settings whose group the target does not have: they stay empty."""
+    vertices. The labels of settings that name what the target does not have (a group, a key): they stay empty."""
     entry = setup.find_of(source, scene)
     if entry is None:
         raise BadInput(f'"{source.name}" has no Sinew setup: add one first.')
     settings = find(entry.method).settings().replace(entry.settings)
-    names = {name: value for name, value in settings.changed().items() if name.endswith("_group")}
+    known, changed = settings.all(), settings.changed()
+    names = {name: value for name, value in changed.items() if known[name].names}
+    groups = {value for name, value in names.items() if known[name].names == VERTEX_GROUP}
     has_same_vertices = len(source.data.vertices) == len(target.data.vertices) and source.data != target.data
-    for group in {*names.values(), *reading_of(entry.method).groups} if has_same_vertices else ():
+    for group in groups | set(reading_of(entry.method).groups) if has_same_vertices else ():
         copy_group(source, target, group)
-    left_out = [name for name, group in names.items() if group not in target.vertex_groups]
+    left_out = [name for name, value in names.items() if not named.is_there(target, known[name].names, value)]
     there = setup.find_of(target, scene, entry.method) or new_setup(target, scene, entry.method)
     there.settings = settings.replace(dict.fromkeys(left_out, "")).changed()
     setup.save_of(target, there, scene)

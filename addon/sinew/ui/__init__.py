@@ -12,9 +12,10 @@ from .edit import panel as edit_panel
 from .edit import pull as edit_pull
 from .edit import rows as edit_rows
 from .edit import tool as edit_tool
-from .enrich import after, animate, cage, follow_group, overlay, spread, trial, view
+from .enrich import animate, cage, follow_group, overlay, spread, trial, view
 from .enrich import panel as flesh
 from .face import panel as face
+from .flesh import after
 from .setup import (
     bake,
     cache,

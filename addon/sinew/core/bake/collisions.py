@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ..base.errors import BadInput
-from ..base.settings import CHANGED, DATA, setting
+from ..base.settings import CHANGED, DATA, setting, vertex_group
 from .settings import BakeSettings
 
 OFF = "collide"  # while this is off the others have no say
@@ -64,9 +64,7 @@ class CollisionSettings(BakeSettings):
         soft=(0.0, 1.0),
         counts=CHANGED,
     )
-    friction_group: str = setting(
-        "", "Vertex group that multiplies Friction: 0 slides freely", counts=DATA, label="Friction Group"
-    )
+    friction_group: str = vertex_group("Vertex group that multiplies Friction: 0 slides freely", "Friction Group")
     thickness: float = setting(
         0.0,
         "Distance that is kept around this body beside the gap, as a fraction of its size",
@@ -76,9 +74,7 @@ class CollisionSettings(BakeSettings):
         precision=4,
         counts=CHANGED,
     )
-    thickness_group: str = setting(
-        "", "Vertex group that multiplies Thickness", counts=DATA, label="Thickness Group"
-    )
+    thickness_group: str = vertex_group("Vertex group that multiplies Thickness", "Thickness Group")
     ground: bool = setting(False, "The body does not pass through a level ground", counts=CHANGED)
     ground_height: float = setting(
         0.0,

@@ -3,9 +3,8 @@ them of any setup, so they are declared here, once."""
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ..base.errors import BadInput
 from ..base.settings import BODY, DATA, RANGE, RESULT, BaseSettings, setting
@@ -116,9 +115,3 @@ class BakeSettings(BaseSettings):
                 f"The frame range {self.frame_start} to {self.frame_end} is empty: set Frame End to "
                 f"{self.frame_start} or later."
             )
-
-
-def shared(name: str) -> Any:
-    """One of them again, for a subclass that names it among its own, and so says where it stands."""
-    field = BakeSettings.__dataclass_fields__[name]
-    return dataclasses.field(default=field.default, metadata=field.metadata)

@@ -31,6 +31,9 @@ RANGE = "range"  # nothing by itself: it says what to bake, and the frames and p
 ALWAYS = "always"
 CHANGED = "changed"  # where it is not the default: what a setting counts as that older bakes do not know
 DATA = "data"  # not by its value: what was read or made by it is hashed (the weights of a group, not its name)
+# What of an object a text names.
+VERTEX_GROUP, SHAPE_KEY, UV_MAP = "vertex group", "shape key", "UV map"
+NONE = "-"  # in place of a name: none is meant, where none chosen would be found
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,7 @@ class Setting:
     own: str  # the tooltip of the box that gives it a value of its own, if it is optional
     look: bool  # presets hold it
     panel: str  # where it is shown as a plain row; "": a panel places it
+    names: str  # what of the object it names, if it is a text; "": nothing
 
     def checked(self, value: Any) -> Any:
         """The value as it is kept, or a sentence."""
@@ -168,14 +172,28 @@ def setting(
     own: str = "",
     look: bool = False,
     panel: str = "",
+    names: str = "",
 ) -> Any:
     """A field of a class of settings: see `Setting`. Without a label it is called by its name."""
     declared = {
         "description": description, "belongs": belongs, "counts": counts, "label": label, "low": low, "high": high,
         "soft": soft, "precision": precision, "zero": zero, "begin": begin, "unit": unit,
-        "choices": choices or {}, "own": own, "look": look, "panel": panel,
+        "choices": choices or {}, "own": own, "look": look, "panel": panel, "names": names,
     }  # fmt: skip
     return dataclasses.field(default=default, metadata=declared)
+
+
+def vertex_group(description: str, label: str = "", belongs: str = SIMULATION) -> Any:
+    """A setting that names a vertex group. Its weights are what counts."""
+    return setting("", description, belongs=belongs, counts=DATA, label=label, names=VERTEX_GROUP)
+
+
+def again(owner: type[Any], name: str, counts: str = "") -> Any:
+    """A setting of `owner`, for a class that names it among its own, and so says where it stands. `counts`: how it does
+    in the hashes of a bake, if otherwise: a method may have had it from the beginning."""
+    field = owner.__dataclass_fields__[name]
+    metadata = {**field.metadata, "counts": counts or field.metadata["counts"]}
+    return dataclasses.field(default=field.default, metadata=metadata)
 
 
 @dataclass(frozen=True)

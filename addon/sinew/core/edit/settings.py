@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
-from typing import Any
 
-from ..base.settings import CHANGED, DATA, RESULT, setting
+from ..base.settings import CHANGED, RESULT, setting, vertex_group
 
 
 @dataclass(frozen=True)
@@ -24,18 +22,8 @@ class EditSettings:
         counts=CHANGED,
         label="Edit Motion",
     )
-    edit_group: str = setting(
-        "",
+    edit_group: str = vertex_group(
         "Vertex group that says where Edit Motion acts: 1 fully, 0 not at all. Empty is everywhere",
-        belongs=RESULT,
-        counts=DATA,
-        label="Edit Region",
+        "Edit Region",
+        RESULT,
     )
-
-
-def of_edits(name: str, counts: str = "") -> Any:
-    """One of them, for settings that name it among their own, and so say where it stands. `counts`: how it does in the
-    hashes of a bake, if otherwise: a method may have had it from the beginning."""
-    field = EditSettings.__dataclass_fields__[name]
-    metadata = {**field.metadata, "counts": counts or field.metadata["counts"]}
-    return dataclasses.field(default=field.default, metadata=metadata)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..bake.collisions import CollisionSettings
-from ..bake.settings import shared
-from ..base.settings import ALWAYS, BODY, CHANGED, DATA, RANGE, RESULT, setting
-from ..edit.settings import of_edits
+from ..bake.settings import BakeSettings
+from ..bake.solver import SolverSettings
+from ..base.settings import ALWAYS, BODY, CHANGED, DATA, RANGE, RESULT, SHAPE_KEY, again, setting, vertex_group
+from ..edit.settings import EditSettings
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class Settings(CollisionSettings):
         soft=(0.1, 3.0),
         look=True,
     )
-    amount: float = shared("amount")
+    amount: float = again(BakeSettings, "amount")
     maximum_offset: float = setting(
         0.0,
         "How far free parts get from the animation at most, as a fraction of the body's size; 0 is no limit. Does not "
@@ -97,11 +98,9 @@ class Settings(CollisionSettings):
         soft=(0.0, 0.3),
         precision=3,
     )
-    follow_group: str = setting(
-        "",
+    follow_group: str = vertex_group(
         "Vertex group that says what moves: 1 follows the animation exactly, 0 swings freely. Empty is automatic, by "
         "the bones and the thickness of the mesh",
-        counts=DATA,
     )
     follow_animated: bool = setting(
         False,
@@ -162,24 +161,17 @@ class Settings(CollisionSettings):
         zero="Off",
         begin=8,
     )
-    average_group: str = setting(
-        "",
+    average_group: str = vertex_group(
         "Vertex group of what stays with the animation on average, each piece by itself. Empty is all free flesh",
-        counts=DATA,
-        label="Group Kept from Drifting",
+        "Group Kept from Drifting",
     )
-    track_group: str = setting(
-        "",
+    track_group: str = vertex_group(
         "Vertex group of what the animation is right about; the rest is completed by the flesh around it: inner lips, "
         "the inside of a mouth. Empty is everything",
-        counts=DATA,
-        label="Tracked",
+        "Tracked",
     )
-    rigid_group: str = setting(
-        "",
-        "Vertex group of parts that keep their shape, each piece by itself: teeth, eyes, buttons, claws",
-        counts=DATA,
-        label="Rigid",
+    rigid_group: str = vertex_group(
+        "Vertex group of parts that keep their shape, each piece by itself: teeth, eyes, buttons, claws", "Rigid"
     )
     rigid_shells: bool = setting(
         True,
@@ -201,9 +193,7 @@ class Settings(CollisionSettings):
         "Make Cage Object makes one; it need not have the cage's resolution",
         counts=DATA,
     )
-    stiffness_group: str = setting(
-        "", "Vertex group of flesh that is firmer or softer than the rest", counts=DATA, label="Stiffness"
-    )
+    stiffness_group: str = vertex_group("Vertex group of flesh that is firmer or softer than the rest", "Stiffness")
     stiffness_painted: float = setting(
         4.0,
         "How many times as stiff flesh is where the stiffness group is 1: 4 swings twice as fast, 0.25 half as fast",
@@ -212,8 +202,8 @@ class Settings(CollisionSettings):
         label="Stiffness ×",
         soft=(0.1, 10.0),
     )
-    damping_group: str = setting(
-        "", "Vertex group of flesh that comes to rest sooner or later than the rest", counts=DATA, label="Damping"
+    damping_group: str = vertex_group(
+        "Vertex group of flesh that comes to rest sooner or later than the rest", "Damping"
     )
     damping_painted: float = setting(
         4.0,
@@ -223,9 +213,7 @@ class Settings(CollisionSettings):
         label="Damping ×",
         soft=(0.1, 10.0),
     )
-    density_group: str = setting(
-        "", "Vertex group of flesh that is heavier or lighter than the rest", counts=DATA, label="Density"
-    )
+    density_group: str = vertex_group("Vertex group of flesh that is heavier or lighter than the rest", "Density")
     density_painted: float = setting(
         4.0,
         "How many times as heavy flesh is where the density group is 1",
@@ -234,8 +222,8 @@ class Settings(CollisionSettings):
         label="Density ×",
         soft=(0.1, 10.0),
     )
-    keep_pose_group: str = setting(
-        "", "Vertex group of flesh that holds its pose less than the rest: limp ears", counts=DATA, label="Keep Pose"
+    keep_pose_group: str = vertex_group(
+        "Vertex group of flesh that holds its pose less than the rest: limp ears", "Keep Pose"
     )
     keep_pose_painted: float = setting(
         0.0,
@@ -244,7 +232,7 @@ class Settings(CollisionSettings):
         high=1.0,
         label="Keep Pose ×",
     )
-    simulate: bool = of_edits("simulate", counts=ALWAYS)
+    simulate: bool = again(EditSettings, "simulate", counts=ALWAYS)
     spread: bool = setting(
         False,
         "Vertices that are not in the follow group take their weight from the painted ones around them, so that a few "
@@ -261,16 +249,14 @@ class Settings(CollisionSettings):
         counts=DATA,
         label="Back to Animation",
     )
-    follow_after_group: str = setting(
-        "",
+    follow_after_group: str = vertex_group(
         "Vertex group that says where Back to Animation acts: 1 fully, 0 not at all. Empty is everywhere",
-        belongs=RESULT,
-        counts=DATA,
-        label="Back to Animation Group",
+        "Back to Animation Group",
+        RESULT,
     )
-    edits: str = of_edits("edits")
-    edit_group: str = of_edits("edit_group")
-    passengers: bool = shared("passengers")
+    edits: str = again(EditSettings, "edits")
+    edit_group: str = again(EditSettings, "edit_group")
+    passengers: bool = again(BakeSettings, "passengers")
     preview_resolution: int = setting(
         14,
         "Cells of a preview's cage along the longest side of the body: fewer are quicker",
@@ -278,8 +264,8 @@ class Settings(CollisionSettings):
         high=64,
         belongs=RANGE,
     )
-    preview_frames: int = shared("preview_frames")
-    rest_frame: int | None = shared("rest_frame")
+    preview_frames: int = again(BakeSettings, "preview_frames")
+    rest_frame: int | None = again(BakeSettings, "rest_frame")
     safe_frame: int | None = setting(
         None,
         "Frame on which parts that touch at rest are well apart: the cage is built there and brought to the rest "
@@ -295,14 +281,15 @@ class Settings(CollisionSettings):
         "Shape key in which parts that touch at rest are well apart, in place of Safe Frame. Empty is none",
         belongs=BODY,
         counts=DATA,
+        names=SHAPE_KEY,
     )
-    frame_start: int | None = shared("frame_start")
-    frame_end: int | None = shared("frame_end")
-    samples: int = shared("samples")
-    preroll: int = shared("preroll")
-    start: str = shared("start")
-    loop: bool = shared("loop")
-    missing_frames: str = shared("missing_frames")
+    frame_start: int | None = again(BakeSettings, "frame_start")
+    frame_end: int | None = again(BakeSettings, "frame_end")
+    samples: int = again(BakeSettings, "samples")
+    preroll: int = again(BakeSettings, "preroll")
+    start: str = again(BakeSettings, "start")
+    loop: bool = again(BakeSettings, "loop")
+    missing_frames: str = again(BakeSettings, "missing_frames")
     detail: bool = setting(
         True,
         "Keep wrinkles and edges that are finer than the cage. Off smooths noisy scans, and nothing follows exactly",
@@ -329,12 +316,7 @@ class Settings(CollisionSettings):
         choices={"neo_hookean": "Neo-Hookean", "stvk": "St. Venant-Kirchhoff"},
         panel="Solver",
     )
-    scheme: str = setting(
-        "tr_bdf2",
-        "How time is cut: TR-BDF2 keeps the swing lively, implicit Euler damps it",
-        choices={"tr_bdf2": "TR-BDF2", "implicit_euler": "Implicit Euler"},
-        panel="Solver",
-    )
+    scheme: str = again(SolverSettings, "scheme", counts=ALWAYS)
     substeps: int = setting(
         0,
         "Time steps from one sample to the next: more are more exact and slower; 0 chooses",
@@ -344,16 +326,7 @@ class Settings(CollisionSettings):
         begin=2,
         panel="Solver",
     )
-    newton_rounds: int = setting(
-        0,
-        "Rounds of solving in each time step: few are faster and less exact; 0 goes on until it is right",
-        low=0,
-        high=50,
-        zero="Auto",
-        begin=4,
-        label="Rounds",
-        panel="Solver",
-    )
+    newton_rounds: int = again(SolverSettings, "newton_rounds", counts=ALWAYS)
     young: float = setting(
         0.0,
         "Young's modulus of a real material, in place of jiggle and settle; 0 takes it from these",
@@ -410,7 +383,7 @@ class Settings(CollisionSettings):
         precision=4,
         look=True,
     )
-    gravity: tuple[float, float, float] | None = shared("gravity")
+    gravity: tuple[float, float, float] | None = again(BakeSettings, "gravity")
 
     @property
     def is_material(self) -> bool:

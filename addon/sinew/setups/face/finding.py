@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core.base.errors import BadInput
+from ...core.base.settings import NONE
 from ...core.methods.face.materials import parse
 from ...core.paint import face_likeness as likeness
 from ...core.paint.face import Face, find_face, moves_of_poses, told_by, told_by_jaw
@@ -24,7 +25,6 @@ from ...scene.steps import Steps
 from ..background import in_thread
 
 BONE_GROUP = "Sinew Bone"  # that Paint Bone makes
-NO_JAW = "-"  # in place of the name of a shape key
 _POSES = 24  # that tell what moves, where there are no shape keys
 _FEWEST = 3  # keys that a face has
 _WORDS = ("jaw", "mouth", "lip", "brow", "blink", "smile", "viseme", "cheek", "frown", "squint", "vrc", "mth", "sneer")
@@ -60,7 +60,7 @@ def bone_group(ob: Any, settings: Any) -> str:
 def check(ob: Any, settings: Any) -> None:
     """Raises where something chosen is not there."""
     names = keys.names_of(ob)
-    if settings.jaw_key and settings.jaw_key != NO_JAW and settings.jaw_key not in names:
+    if settings.jaw_key and settings.jaw_key != NONE and settings.jaw_key not in names:
         raise SceneError(
             f'"{ob.name}" has no shape key "{settings.jaw_key}" that is switched on: choose another Jaw Key, or none.'
         )
@@ -95,7 +95,7 @@ def find_in_steps(sampler: Sampler, rest: Rest, settings: Any) -> Steps[Found]:
             yield
         head, of_head = _of_head(rest, settings)
         moves = yield from in_thread(lambda _: moves_of_poses(rest.positions, triangles, poses, head, of_head))
-        chosen = None if settings.jaw_key != NO_JAW else -1
+        chosen = None if settings.jaw_key != NONE else -1
     called = names or [""] * len(moves)
     face = yield from in_thread(lambda _: find_face(rest.positions, triangles, moves, called, chosen))
     if face is None or not face.is_free.any():

@@ -8,7 +8,7 @@ import bpy
 
 from ..classes import registering
 from ..setup import operators
-from ..setup.parts import OfSetup, draw_group, draw_text, refresh_soon
+from ..setup.parts import OfSetup, draw_named, draw_text, refresh_soon
 from . import overlay, rows, stored
 
 
@@ -58,7 +58,7 @@ class SINEW_PT_edit(OfSetup, bpy.types.Panel):
         inner.active = item.edit_use_range
         inner.prop(item, "edit_begin", text="")
         inner.prop(item, "edit_end", text="")
-        draw_group(layout, item, "edit_group", context.object, "Region")
+        draw_named(layout, item, "edit_group", context.object, "Region")
         layout.prop(item, "edit_contacts")
         if item.edit_contacts != "off":
             floor = layout.row(align=True, heading="Floor")

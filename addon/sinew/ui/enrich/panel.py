@@ -8,21 +8,20 @@ from typing import Any
 import bpy
 
 from ...core.paint.regions import GROUPS
-from ...scene.sampler import AMOUNT
 from ...setups.flesh.body import follow_group
 from ...setups.flesh.outer import FOLLOW
 from ..classes import registering
+from ..flesh.parts import AfterTheBake, draw_swing
 from ..setup import methods, properties, state
 from ..setup.operators import active_item
 from ..setup.parts import (
     OfSetup,
-    draw_animatable,
-    draw_group,
+    draw_named,
     draw_notes,
     draw_optional,
+    draw_painted,
     draw_rows,
     draw_setting,
-    draw_shape_key,
     draw_text,
 )
 from . import cage, forecast, trial, view, weights
@@ -34,15 +33,7 @@ class OfFlesh(OfSetup):
 
 def draw_controls(column: Any, item: Any, ob: Any) -> None:
     """The first settings."""
-    swing = column.column()
-    swing.active = item.young == 0.0  # a material takes their place
-    swing.prop(item, "jiggle")
-    swing.prop(item, "settle")
-    if not swing.active:
-        draw_notes(column, ["Given by the material"])
-    draw_animatable(column, item, "amount", ob, AMOUNT, "sinew.animate_amount")
-    if item.collide and (item.amount != 1.0 or AMOUNT in ob):
-        draw_notes(column, ["Other than 1 it does not see what flesh touches"])
+    draw_swing(column, item, ob)
     column.prop(item, "keep_pose", slider=True)
     draw_setting(column, item, "resolution")
     draw_notes(column, forecast.lines_of(item))
@@ -56,7 +47,7 @@ class SINEW_PT_follow(OfFlesh, bpy.types.Panel):
     def draw(self, context: Any) -> None:
         layout, item = self.columns(context)
         ob = context.object
-        draw_group(layout, item, "follow_group", ob, "Vertex Group")
+        draw_named(layout, item, "follow_group", ob, "Vertex Group")
         if not item.follow_group:
             used = follow_group(ob, properties.settings_of(item))
             draw_notes(layout, [f"Uses {used}" if used else "Automatic"])
@@ -83,23 +74,8 @@ class SINEW_PT_follow(OfFlesh, bpy.types.Panel):
             draw_notes(layout, ["Finding the weights..."])
 
 
-class SINEW_PT_after(OfFlesh, bpy.types.Panel):
-    bl_label = "After the Bake"
-    bl_order = 2
-
-    def draw(self, context: Any) -> None:
-        layout, item = self.columns(context)
-        ob = context.object
-        layout.prop(item, "follow_after", slider=True)
-        group = layout.row()
-        group.active = item.follow_after > 0.0
-        draw_group(group, item, "follow_after_group", ob, "Vertex Group")
-        buttons = layout.row(align=True)
-        buttons.operator("sinew.make_after_group", text="Make Group", icon="GROUP_VERTEX")
-        buttons.operator("sinew.paint_after_group", icon="WPAINT_HLT")
-        layout.operator("sinew.apply_after", icon="CHECKMARK")
-        if item.collide:
-            draw_notes(layout, ["Does not see what flesh touches"])
+class SINEW_PT_after(AfterTheBake, OfFlesh, bpy.types.Panel):
+    pass
 
 
 class SINEW_PT_cage(OfFlesh, bpy.types.Panel):
@@ -159,11 +135,11 @@ class SINEW_PT_advanced(OfFlesh, bpy.types.Panel):
         column.prop(item, "simulate")
         groups = layout.column()
         for name in ("track_group", "rigid_group"):
-            draw_group(groups, item, name, context.object)
+            draw_named(groups, item, name, context.object)
         groups.prop(item, "rigid_shells")
         draw_optional(layout, item, "rest_frame")
         draw_optional(layout, item, "safe_frame")
-        draw_shape_key(layout, item, "safe_shape_key", context.object)
+        draw_named(layout, item, "safe_shape_key", context.object)
         draw_optional(layout, item, "gravity")
         draw_rows(layout, item, "Forces")
 
@@ -175,18 +151,14 @@ class SINEW_PT_regions(OfFlesh, bpy.types.Panel):
     def draw(self, context: Any) -> None:
         layout, item = self.columns(context)
         layout.prop(item, "bone_core", slider=True)
-        for region, group in GROUPS.items():
-            column = layout.column(align=True)
-            draw_group(column, item, group, context.object)
-            painted = column.row(align=True)
-            painted.active = bool(getattr(item, group))
-            painted.prop(item, f"{region}_painted")
+        for region in GROUPS:
+            draw_painted(layout, item, region, context.object)
         averages = layout.column(align=True)
         averages.label(text="Keep from Drifting")
         draw_setting(averages, item, "average_regions", "Regions")
         chosen = averages.column(align=True)
         chosen.active = item.average_regions > 0
-        draw_group(chosen, item, "average_group", context.object, "Only in Group")
+        draw_named(chosen, item, "average_group", context.object, "Only in Group")
 
 
 class SINEW_PT_free_body(OfFlesh, bpy.types.Panel):

@@ -8,19 +8,18 @@ from typing import Any
 import bpy
 
 from ...scene import stack
-from ...scene.sampler import AMOUNT
 from ...setups.face.finding import bone_group
 from ..classes import registering
-from ..setup import methods, properties, state
+from ..flesh.parts import AfterTheBake, draw_swing
+from ..setup import methods, operators, properties, state
 from ..setup.parts import (
     OfSetup,
-    draw_animatable,
-    draw_group,
+    draw_named,
     draw_notes,
     draw_optional,
+    draw_painted,
     draw_rows,
     draw_setting,
-    draw_shape_key,
     draw_text,
 )
 from . import find, rows
@@ -42,13 +41,7 @@ class OfFace(OfSetup):
 
 def draw_controls(column: Any, item: Any, ob: Any) -> None:
     """The first settings."""
-    swing = column.column()
-    swing.active = item.young == 0.0  # a material takes their place
-    swing.prop(item, "jiggle")
-    swing.prop(item, "settle")
-    if not swing.active:
-        draw_notes(column, ["Given by the material"])
-    draw_animatable(column, item, "amount", ob, AMOUNT, "sinew.animate_amount")
+    draw_swing(column, item, ob)
     column.prop(item, "expression_inertia", text="Expr. Inertia", slider=True)
     column.prop(item, "jaw_weight", slider=True)
     column.prop(item, "tighten")
@@ -69,29 +62,22 @@ class SINEW_PT_face_found(OfFace, bpy.types.Panel):
         buttons.operator("sinew.find_face", icon="VIEWZOOM")
         used = bone_group(ob, properties.settings_of(item))
         buttons.operator("sinew.paint_bone", text="Paint Bone" if used else "Make Bone Group", icon="WPAINT_HLT")
-        draw_group(layout, item, "bone_group", ob)
+        draw_named(layout, item, "bone_group", ob)
         if not item.bone_group:
             draw_notes(layout, [f"Uses {used}" if used else "Automatic"])
         draw_carrier(layout, item, "skull_object", ob)
-        draw_shape_key(layout, item, "jaw_key", ob)
+        draw_named(layout, item, "jaw_key", ob)
         draw_carrier(layout, item, "jaw_bone", ob)
         draw_carrier(layout, item, "head_bone", ob)
-        draw_group(layout, item, "expression_inertia_group", ob)
+        draw_named(layout, item, "expression_inertia_group", ob)
         rows.draw(layout, item, context.region.width)
 
 
-class SINEW_PT_face_after(OfFace, bpy.types.Panel):
-    bl_label = "After the Bake"
-    bl_order = 2
-
+class SINEW_PT_face_after(AfterTheBake, OfFace, bpy.types.Panel):
     def draw(self, context: Any) -> None:
-        layout, item = self.columns(context)
-        layout.prop(item, "follow_after", slider=True)
-        group = layout.row()
-        group.active = item.follow_after > 0.0
-        draw_group(group, item, "follow_after_group", context.object, "Vertex Group")
-        baked = state.bake_of(item)
-        whole = layout.row()
+        AfterTheBake.draw(self, context)
+        baked = state.bake_of(operators.active_item(context))
+        whole = self.layout.row()
         whole.active = baked is not None and bool(baked[1].report.get("spliced"))
         whole.operator("sinew.bake", text="Bake Whole", icon="FILE_REFRESH").resample = True
 
@@ -105,13 +91,9 @@ class SINEW_PT_face_advanced(OfFace, bpy.types.Panel):
         layout, item = self.columns(context)
         for name in ("resolution", "maximum_offset", "smoothing", "keep_pose"):
             draw_setting(layout, item, name)
-        for name in ("stiffness", "damping", "density"):
-            column = layout.column(align=True)
-            draw_group(column, item, f"{name}_group", context.object)
-            painted = column.row(align=True)
-            painted.active = bool(getattr(item, f"{name}_group"))
-            painted.prop(item, f"{name}_painted")
-        draw_shape_key(layout, item, "safe_shape_key", context.object)
+        for region in ("stiffness", "damping", "density"):
+            draw_painted(layout, item, region, context.object)
+        draw_named(layout, item, "safe_shape_key", context.object)
         draw_optional(layout, item, "gravity")
         draw_rows(layout, item, "Forces")
         draw_rows(layout, item, "Material")

@@ -8,7 +8,7 @@ import bpy
 
 from ...core.base.errors import BadInput
 from ...core.methods.face.materials import FACTORS, KeyMaterial, parse
-from ..classes import asking, registering
+from ..classes import asking, registering, telling
 from ..setup import operators
 from ..setup.parts import draw_text
 
@@ -65,17 +65,14 @@ class SINEW_OT_key_stiffness(bpy.types.Operator):
         layout.prop(self, "factor")
         layout.prop_search(self, "group", ob, "vertex_groups")
 
+    @telling
     def execute(self: Any, context: Any) -> Any:
         item = operators.active_item(context)
-        try:
-            rows = list(parse(item.key_stiffness))
-            if self.key not in _keys(context.object):
-                raise BadInput(f'"{context.object.name}" has no shape key "{self.key}": choose one of its own.')
-            row = KeyMaterial(self.key, round(self.factor, 3), self.group)
-            parse(str(row))  # a name may not be told so
-        except BadInput as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+        rows = list(parse(item.key_stiffness))
+        if self.key not in _keys(context.object):
+            raise BadInput(f'"{context.object.name}" has no shape key "{self.key}": choose one of its own.')
+        row = KeyMaterial(self.key, round(self.factor, 3), self.group)
+        parse(str(row))  # a name may not be told so
         if 0 <= self.index < len(rows):
             rows[self.index] = row
         else:

@@ -12,7 +12,7 @@ from ...scene.errors import SceneError
 from ...scene.sampler import COLLIDE
 from ..classes import asking, registering
 from . import contacts, operators, properties, state
-from .parts import OfSetup, draw_group, draw_notes, draw_text
+from .parts import OfSetup, draw_named, draw_notes, draw_text
 
 _MOST = 4  # names that are told
 UNSEEN = "Back to Animation, Amount other than 1 and a Max Offset do not see what is touched"
@@ -68,8 +68,8 @@ class SINEW_PT_collisions_more(OfColliding, bpy.types.Panel):
         ob = context.object
         layout.prop(item, "body_collision")
         layout.prop(item, "thickness")
-        draw_group(layout, item, "thickness_group", ob)
-        draw_group(layout, item, "friction_group", ob)
+        draw_named(layout, item, "thickness_group", ob)
+        draw_named(layout, item, "friction_group", ob)
         layout.prop(item, "ignored_pairs")
         column = layout.column(heading="Where It Is Tight")
         column.prop(item, "keep_input")

@@ -34,8 +34,8 @@ def draw_all(layout: Any, item: Any, ob: Any) -> None:
             continue
         if one.is_optional:
             parts.draw_optional(layout, item, name)
-        elif name.endswith("_group"):
-            parts.draw_group(layout, item, name, ob)
+        elif one.names:
+            parts.draw_named(layout, item, name, ob)
         else:
             parts.draw_setting(layout, item, name)
 

@@ -170,7 +170,7 @@ class SINEW_OT_copy_settings(bpy.types.Operator):
                 left_out.setdefault(label, ob.name)
         properties.refresh()
         told = f"Copied to {len(others)} meshes" if len(others) != 1 else f'Copied to "{others[0].name}"'
-        told += "".join(f'; {label} is empty for "{name}", which has no such group' for label, name in left_out.items())
+        told += "".join(f'; {label} is empty for "{name}", which has none such' for label, name in left_out.items())
         self.report({"WARNING" if left_out or not others else "INFO"}, told)
         return {"FINISHED"} if others else {"CANCELLED"}
 

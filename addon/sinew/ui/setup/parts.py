@@ -8,7 +8,9 @@ from typing import Any
 
 import bpy
 
-from ...scene import attributes, compat, setup
+from ...core.base.settings import UV_MAP, VERTEX_GROUP
+from ...scene import compat, setup
+from ...setups import named
 from .. import job_operator
 from . import operators, properties, state
 
@@ -170,29 +172,30 @@ def draw_rows(layout: Any, item: Any, panel: str) -> None:
             draw_setting(layout, item, name)
 
 
-def draw_group(layout: Any, item: Any, name: str, ob: Any, text: str = "") -> None:
-    """A vertex group or an attribute to choose, red where the object has none of that name."""
-    row = layout.row()
-    row.alert = bool(getattr(item, name)) and not attributes.has_weights(ob, getattr(item, name))
-    row.prop(item, name, text=text or properties.label(name), icon="GROUP_VERTEX")
-
-
-def draw_shape_key(layout: Any, item: Any, name: str, ob: Any) -> None:
-    """A shape key to choose, red where the object has none of that name."""
-    row, keys = layout.row(), ob.data.shape_keys
-    row.alert = bool(getattr(item, name)) and (keys is None or getattr(item, name) not in keys.key_blocks)
-    if keys is not None:
-        row.prop_search(item, name, keys, "key_blocks", text=properties.label(name))
+def draw_named(layout: Any, item: Any, name: str, ob: Any, text: str = "") -> None:
+    """What of the object a setting names (a vertex group or an attribute, a shape key, a UV map), red where the object
+    has none of that name."""
+    row, chosen, kind = layout.row(), getattr(item, name), properties.declared()[name].names
+    row.alert = not named.is_there(ob, kind, chosen)
+    text = text or properties.label(name)
+    keys = ob.data.shape_keys
+    if kind == VERTEX_GROUP:
+        row.prop(item, name, text=text, icon="GROUP_VERTEX")
+    elif kind == UV_MAP:
+        row.prop_search(item, name, ob.data, "uv_layers", text=text)
+    elif keys is not None:
+        row.prop_search(item, name, keys, "key_blocks", text=text)
     else:
         row.active = row.alert
-        row.prop(item, name)
+        row.prop(item, name, text=text)
 
 
-def draw_uv_map(layout: Any, item: Any, name: str, ob: Any) -> None:
-    """A UV map to choose, red where the object has none of that name."""
-    row = layout.row()
-    row.alert = bool(getattr(item, name)) and getattr(item, name) not in ob.data.uv_layers
-    row.prop_search(item, name, ob.data, "uv_layers", text=properties.label(name))
+def draw_painted(layout: Any, item: Any, region: str, ob: Any, text: str = "") -> None:
+    """A vertex group that changes the material, and what a weight of 1 does, where there is something to say it of."""
+    column = layout.column(align=True)
+    draw_named(column, item, f"{region}_group", ob, text)
+    if getattr(item, f"{region}_group"):
+        column.prop(item, f"{region}_painted")
 
 
 def draw_optional(layout: Any, item: Any, name: str) -> None:

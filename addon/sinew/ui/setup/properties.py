@@ -17,7 +17,7 @@ from ... import setups
 from ...core.bake.method import find as find_method
 from ...core.bake.method import known
 from ...core.base.errors import BadInput
-from ...core.base.settings import RESULT, Setting
+from ...core.base.settings import RESULT, VERTEX_GROUP, Setting
 from ...scene import attributes, compat, file, setup
 from .. import handlers, job_operator
 from . import passenger_rows
@@ -157,7 +157,7 @@ def _property(one: Setting) -> Any:
     if one.kind == "bool":
         return _props.BoolProperty(default=one.default, **common)
     if one.kind == "str":
-        if one.name.endswith("_group"):
+        if one.names == VERTEX_GROUP:
             common |= {"search": lambda item, _context, _text: attributes.names(item.object)}
         return _props.StringProperty(default=one.default, **common)
     if one.kind == "vector":

@@ -15,12 +15,11 @@ from ..setup import methods, properties
 from ..setup.parts import (
     OfSetup,
     draw_animatable,
-    draw_group,
+    draw_named,
     draw_notes,
     draw_optional,
+    draw_painted,
     draw_setting,
-    draw_shape_key,
-    draw_uv_map,
 )
 
 
@@ -43,7 +42,7 @@ class SINEW_PT_cloth_follow(OfCloth, bpy.types.Panel):
     def draw(self, context: Any) -> None:
         layout, item = self.columns(context)
         ob = context.object
-        draw_group(layout, item, "pin_group", ob, "Pin Group")
+        draw_named(layout, item, "pin_group", ob, "Pin Group")
         if not item.pin_group:
             used = pin_group(ob, properties.settings_of(item))
             draw_notes(layout, [f"Uses {used}" if used else "Waist, collar and cuffs, by itself"])
@@ -74,12 +73,9 @@ class SINEW_PT_cloth_material(OfCloth, bpy.types.Panel):
             draw_setting(threads, item, name)
         woven = layout.column()
         woven.active = is_woven(properties.settings_of(item))
-        draw_uv_map(woven, item, "warp_map", context.object)
+        draw_named(woven, item, "warp_map", context.object)
         for name in MATERIAL_GROUPS:
-            painted = layout.column(align=True)
-            draw_group(painted, item, f"{name}_group", context.object, f"{properties.label(name + '_group')} Group")
-            if getattr(item, f"{name}_group"):
-                draw_setting(painted, item, f"{name}_painted")
+            draw_painted(layout, item, name, context.object, f"{properties.label(name + '_group')} Group")
 
 
 class SINEW_PT_cloth_advanced(OfCloth, bpy.types.Panel):
@@ -91,7 +87,7 @@ class SINEW_PT_cloth_advanced(OfCloth, bpy.types.Panel):
         layout, item = self.columns(context)
         for name in ("air", "wind"):
             draw_setting(layout, item, name)
-        draw_shape_key(layout, item, "undeformed_key", context.object)
+        draw_named(layout, item, "undeformed_key", context.object)
         draw_optional(layout, item, "rest_frame")
         draw_optional(layout, item, "gravity")
         for name in ("real_size", "steps", "precision", "scheme", "newton_rounds"):

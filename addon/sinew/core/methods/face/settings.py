@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...base.settings import CHANGED, DATA, setting
+from ...base.settings import CHANGED, DATA, SHAPE_KEY, setting, vertex_group
 from ...flesh.settings import Settings as FleshSettings
 
 
@@ -12,12 +12,10 @@ from ...flesh.settings import Settings as FleshSettings
 class Settings(FleshSettings):
     """Settings of one bake of a face."""
 
-    bone_group: str = setting(
-        "",
+    bone_group: str = vertex_group(
         "Vertex group that says where skin sits on bone: 1 follows the animation exactly, 0 has flesh under it. Empty "
         "is by itself: where expressions hardly move the skin there is bone",
-        counts=DATA,
-        label="Bone",
+        "Bone",
     )
     skull_object: str = setting(
         "",
@@ -30,6 +28,7 @@ class Settings(FleshSettings):
         "",
         "Shape key that opens the jaw. Empty finds it; a minus sign says that there is none",
         counts=DATA,
+        names=SHAPE_KEY,
         label="Jaw Key",
     )
     jaw_bone: str = setting(
@@ -71,11 +70,9 @@ class Settings(FleshSettings):
         counts=CHANGED,
         look=True,
     )
-    expression_inertia_group: str = setting(
-        "",
+    expression_inertia_group: str = vertex_group(
         "Vertex group that says where Expression Inertia acts: 1 fully, 0 not at all. Empty is everywhere",
-        counts=DATA,
-        label="Inertia Group",
+        "Inertia Group",
     )
     jaw_weight: float = setting(
         0.0,

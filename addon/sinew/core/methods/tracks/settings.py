@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ...bake.collisions import CollisionSettings
+from ...bake.solver import SolverSettings
 from ...base.errors import BadInput
-from ...base.settings import CHANGED, DATA, setting
-from ...edit.settings import of_edits
+from ...base.settings import CHANGED, DATA, SHAPE_KEY, UV_MAP, again, setting, vertex_group
+from ...edit.settings import EditSettings
 
 
 @dataclass(frozen=True)
@@ -124,6 +125,7 @@ class Settings(CollisionSettings):
         "UV map along whose U the warp runs. Empty takes the active one, and where there is none threads hang straight "
         "down",
         counts=DATA,
+        names=UV_MAP,
         label="Warp",
     )
     stretch_limit: float = setting(
@@ -188,9 +190,7 @@ class Settings(CollisionSettings):
         label="Wrinkle Size",
         counts=CHANGED,
     )
-    stiff_group: str = setting(
-        "", "Vertex group of cloth that is stiffer or softer than the rest", counts=DATA, label="Stiff"
-    )
+    stiff_group: str = vertex_group("Vertex group of cloth that is stiffer or softer than the rest", "Stiff")
     stiff_painted: float = setting(
         10.0,
         "How many times as stiff, against stretching and bending, it is where the group is 1: belts, collars, patches",
@@ -200,9 +200,7 @@ class Settings(CollisionSettings):
         label="Stiff ×",
         counts=CHANGED,
     )
-    heavy_group: str = setting(
-        "", "Vertex group of cloth that is heavier or lighter than the rest", counts=DATA, label="Heavy"
-    )
+    heavy_group: str = vertex_group("Vertex group of cloth that is heavier or lighter than the rest", "Heavy")
     heavy_painted: float = setting(
         3.0,
         "How many times as heavy it is where the group is 1: hems, pockets, sequins",
@@ -212,9 +210,7 @@ class Settings(CollisionSettings):
         label="Heavy ×",
         counts=CHANGED,
     )
-    calm_group: str = setting(
-        "", "Vertex group of cloth that comes to rest sooner or later than the rest", counts=DATA, label="Calm"
-    )
+    calm_group: str = vertex_group("Vertex group of cloth that comes to rest sooner or later than the rest", "Calm")
     calm_painted: float = setting(
         4.0,
         "How many times as much it is calmed where the group is 1",
@@ -247,12 +243,10 @@ class Settings(CollisionSettings):
         counts=CHANGED,
         label="Groups",
     )
-    pin_group: str = setting(
-        "",
+    pin_group: str = vertex_group(
         "Vertex group that says where the cloth follows the animation: 1 exactly, 0 not at all, between it is drawn "
         "there. Empty finds waist, collar and cuffs by itself",
-        counts=DATA,
-        label="Pin Group",
+        "Pin Group",
     )
     hold: float = setting(
         2.0,
@@ -276,6 +270,7 @@ class Settings(CollisionSettings):
         "",
         "Shape key that is the undeformed shape: folds of an accordion, ridges, a crinkle. Empty is the mesh at rest",
         counts=DATA,
+        names=SHAPE_KEY,
         label="Undeformed",
     )
     real_size: float = setting(
@@ -309,29 +304,12 @@ class Settings(CollisionSettings):
         precision=7,
         counts=CHANGED,
     )
+    scheme: str = again(SolverSettings, "scheme")
+    newton_rounds: int = again(SolverSettings, "newton_rounds")
 
-    scheme: str = setting(
-        "tr_bdf2",
-        "How time is cut: TR-BDF2 keeps the swing lively, implicit Euler damps it",
-        choices={"tr_bdf2": "TR-BDF2", "implicit_euler": "Implicit Euler"},
-        panel="Solver",
-        counts=CHANGED,
-    )
-    newton_rounds: int = setting(
-        0,
-        "Rounds of solving in each time step: few are faster and less exact; 0 goes on until it is right",
-        low=0,
-        high=50,
-        zero="Auto",
-        begin=4,
-        label="Rounds",
-        panel="Solver",
-        counts=CHANGED,
-    )
-
-    simulate: bool = of_edits("simulate")
-    edits: str = of_edits("edits")
-    edit_group: str = of_edits("edit_group")
+    simulate: bool = again(EditSettings, "simulate")
+    edits: str = again(EditSettings, "edits")
+    edit_group: str = again(EditSettings, "edit_group")
 
     @property
     def is_material(self) -> bool:

@@ -1,0 +1,1 @@
+"""What panels of flesh have, whatever moves it."""
