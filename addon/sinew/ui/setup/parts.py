@@ -191,11 +191,13 @@ def draw_named(layout: Any, item: Any, name: str, ob: Any, text: str = "") -> No
 
 
 def draw_painted(layout: Any, item: Any, region: str, ob: Any, text: str = "") -> None:
-    """A vertex group that changes the material, and what a weight of 1 does, where there is something to say it of."""
+    """A vertex group that changes the material, and what a weight of 1 does, grey where there is nothing to say it
+    of."""
     column = layout.column(align=True)
     draw_named(column, item, f"{region}_group", ob, text)
-    if getattr(item, f"{region}_group"):
-        column.prop(item, f"{region}_painted")
+    painted = column.row(align=True)
+    painted.active = bool(getattr(item, f"{region}_group"))
+    painted.prop(item, f"{region}_painted")
 
 
 def draw_optional(layout: Any, item: Any, name: str) -> None:
