@@ -75,7 +75,8 @@ def test_its_panel_shows_material_and_pins(skirt: Any) -> None:
     shown, follow = draw(bpy.types.SINEW_PT_setup), draw(bpy.types.SINEW_PT_cloth_follow)
     material = draw(bpy.types.SINEW_PT_cloth_material)
     assert {"stiff", "heavy", "crumple", "calm", "wrinkle_size"} <= set(shown.properties)
-    assert {"stretch", "bend", "weight", "shear", "warp_map", "stiff_group", "stiff_painted"} <= set(material.properties)
+    assert {"stretch", "bend", "weight", "shear", "warp_map"} <= set(material.properties)
+    assert {"stiff_group", "stiff_painted"} <= set(material.properties)
     assert "jiggle" not in shown.properties and draw(bpy.types.SINEW_PT_follow) is None
     assert "pin_group" in follow.properties and "Follow on Average" in follow.labels
 
