@@ -25,7 +25,7 @@ from sinew.core.bake.obstacles import gather
 from sinew.core.geometry.crossings import find_crossings
 from sinew.core.methods import presets
 from sinew.core.methods.tracks.cloth import Acting, Cloth
-from sinew.core.methods.tracks.guide import Rows, find_regions, make_rows
+from sinew.core.methods.tracks.guide import Averages, find_regions, make_averages
 from sinew.core.methods.tracks.settings import Settings
 
 CLOCK = time.process_time if os.environ.get("OMP_NUM_THREADS") == "1" else time.perf_counter
@@ -35,7 +35,7 @@ DRAPES = {"cotton": 82.9, "silk": 28.3, "leather": 69.9}
 # Seconds a frame that are asked for; the paper's were 17.7, 15.8, 16.1 and 43.2.
 ASKED = {"35": 0.3, "8": 0.3, "88": 0.3, "3038": 1.0}
 OVERHEAD, RESIDUAL, CLUSTERS, LARGE = 15.0, 1e-10, 1.0, 2.0
-Scene = tuple[Any, Any, Rows, list[Any]]  # rest, triangles, averages, frames
+Scene = tuple[Any, Any, Averages, list[Any]]  # rest, triangles, averages, frames
 
 
 def row(name: str, ours: float, yardstick: float, unit: str) -> None:
@@ -82,7 +82,7 @@ def over_ball(side: int, frames: int, rate: float) -> tuple[list[float], int]:
     """Seconds of each frame, and how many edges cross a triangle in all that are looked at."""
     rest, sides = grid(side, side, (1.0, 1.0))
     settings = Settings().replace({"collide": True, "calm": 2.0})
-    cloth = Cloth(rest, sides, np.zeros(len(rest)), settings, rate, rows=make_rows(rest, sides, None, ()))
+    cloth = Cloth(rest, sides, np.zeros(len(rest)), settings, rate, averages=make_averages(rest, sides))
     ball = Ball(0.25, -0.27)
     end = (np.eye(4), None)
     cloth.collide(Collided(obstacles=gather([ball])), end)
@@ -127,7 +127,11 @@ def coarse_sheet() -> Scene:
         moved = corners + np.stack([0.1 * np.sin(3.0 * t) + 0.0 * lift, 0.0 * lift, lift], axis=1)
         return weights @ moved
 
-    return rest, sides, make_rows(rest, sides, None, painted), [at(k / 24.0) for k in range(26)]
+    return rest, sides, make_averages(rest, sides, None, _named(painted)), [at(k / 24.0) for k in range(26)]
+
+
+def _named(painted: Any) -> dict[str, Any]:
+    return {str(number): weights for number, weights in enumerate(painted)}
 
 
 def _bilinear(points: Any, counts: tuple[int, int], size: tuple[float, float]) -> Any:
@@ -164,7 +168,7 @@ def twisted_box() -> Scene:
         return hats @ np.stack([c * x - s * y + 0.1 * np.sin(4.0 * t), s * x + c * y, z], axis=1)
 
     triangles = np.array(sides, np.int32)
-    return rest, triangles, make_rows(rest, triangles, None, list(hats.T)), [at(k / 24.0) for k in range(26)]
+    return rest, triangles, make_averages(rest, triangles, None, _named(hats.T)), [at(k / 24.0) for k in range(26)]
 
 
 def swung_bag() -> Scene:
@@ -183,7 +187,7 @@ def swung_bag() -> Scene:
             sides += [(p, q, q + around), (p, q + around, p + around)]
     rest, triangles = np.array(points), np.array(sides, np.int32)
     frames = [_swung(rest, k / 24.0) for k in range(26)]
-    return rest, triangles, make_rows(rest, triangles, find_regions(frames[::3], triangles, 88, 0.5), ()), frames
+    return rest, triangles, make_averages(rest, triangles, find_regions(frames[::3], triangles, 88, 0.5)), frames
 
 
 def _swung(rest: Any, t: float) -> Any:
@@ -206,7 +210,7 @@ def walking_x() -> Scene:
         turn = 0.5 * np.sin(5.0 * k / 24.0) * np.clip(np.abs(z) / 0.5, 0.0, 1.0) * np.sign(x * z)
         c, s = np.cos(turn), np.sin(turn)
         frames.append(np.stack([x + 0.02 * k, c * y - s * z, s * y + c * z], axis=1))
-    return rest, triangles, make_rows(rest, triangles, find_regions(frames[::3], triangles, 200, 0.5), ()), frames
+    return rest, triangles, make_averages(rest, triangles, find_regions(frames[::3], triangles, 200, 0.5)), frames
 
 
 SCENES: dict[str, Callable[[], Scene]] = {"35": coarse_sheet, "8": twisted_box, "88": swung_bag, "3038": walking_x}
@@ -216,9 +220,9 @@ def play(scene: Scene, averaged: bool = True) -> tuple[float, float, int]:
     """Seconds a frame, the largest residual in sizes, and crossing edges in the frames that are looked at."""
     rest, sides, rows, frames = scene
     settings = Settings().replace({"collide": True, "real_size": 1.0})
-    kept = rows if averaged else make_rows(rest, sides, None, ())
+    kept = rows if averaged else make_averages(rest, sides)
     follow = np.full(len(rest), 0.0 if averaged else 0.3)
-    cloth = Cloth(rest, sides, follow, settings, 24.0, rows=kept)
+    cloth = Cloth(rest, sides, follow, settings, 24.0, averages=kept)
     cloth.collide(Collided(), (None, None))
     acting = Acting(ends=((None, None), (None, None)))
     state, seconds, off, crossing = cloth.begin(frames[0], frames[1]), [], 0.0, 0

@@ -113,6 +113,158 @@ def test_threads_and_painted_parts_are_read_and_what_is_missing_is_named(skirt: 
             setups.bake_object("Skirt", {**woven, **wrong}, target(), method="tracks")
 
 
+def coarse_skirt(tmp_path: Path) -> tuple[Any, Any]:
+    """A dancer's skirt of few faces with a UV map, two materials and a shape key; and what Flesh Out makes of it."""
+    scenes.reset_scene()
+    _, skirt = clothes.build_dancer(FRAMES, rings=3, segments=8)
+    for name in ("Cloth", "Hem"):
+        skirt.data.materials.append(bpy.data.materials.new(name))
+    for face in skirt.data.polygons[16:]:
+        face.material_index = 1
+    layer = skirt.data.uv_layers.new(name="Cut")
+    for loop, place in zip(skirt.data.loops, layer.data, strict=True):
+        place.uv = skirt.data.vertices[loop.vertex_index].co.xz
+    skirt.shape_key_add(name="Basis")
+    wide = skirt.shape_key_add(name="Wide")
+    wide.value = 0.0
+    for point in wide.data:
+        point.co.x *= 2.0
+    save(tmp_path / "coarse.blend")
+    activate("Skirt")
+    assert bpy.ops.sinew.add(method="tracks") == {"FINISHED"}
+    assert bpy.ops.sinew.flesh_out(levels=2) == {"FINISHED"}
+    return skirt, bpy.context.object
+
+
+def test_flesh_out_makes_a_fine_mesh_that_moves_with_the_coarse_one(tmp_path: Path) -> None:
+    sinew.register()
+    try:
+        skirt, fine = coarse_skirt(tmp_path)
+        assert fine.name == "Skirt Fine" and item().guide_object == "Skirt"
+        assert len(fine.data.polygons) == 16 * len(skirt.data.polygons)
+        assert [slot.name for slot in fine.data.materials] == ["Cloth", "Hem"]
+        assert sum(face.material_index for face in fine.data.polygons) == 8 * 16
+        for loop, place in zip(fine.data.loops, fine.data.uv_layers["Cut"].data, strict=True):
+            vertex = fine.data.vertices[loop.vertex_index].co
+            assert abs(place.uv[0] - vertex.x) + abs(place.uv[1] - vertex.z) < 1e-5
+        assert (weights(fine, "root") == 1.0).all()
+        keys = fine.data.shape_keys.key_blocks
+        assert keys["Wide"].value == 0.0
+        assert max(abs(wide.co.x - 2.0 * one.co.x) for wide, one in zip(keys["Wide"].data, keys[0].data)) < 1e-5
+        count = len(skirt.data.vertices)
+        for frame in (1, FRAMES):
+            assert np.abs(shown_at(fine, frame)[:count] - shown_at(skirt, frame)).max() < 1e-4
+        assert passengers.wearer(fine, bpy.context.scene).name == "Dancer"
+    finally:
+        sinew.unregister()
+
+
+def test_the_fine_cloth_keeps_its_averages_on_the_bake_of_the_coarse_one(tmp_path: Path) -> None:
+    """The coarse bake is the preview of the fine one: around each of its vertices the mean is the same."""
+    from sinew.core.geometry.subdivide import subdivide
+    from sinew.core.methods.tracks.guide import make_averages
+    from sinew.scene.sampler import rest_now
+    from sinew.scene.steps import finished
+    from sinew.setups.tracks.guide import faces_of
+
+    sinew.register()
+    try:
+        skirt, fine = coarse_skirt(tmp_path)
+        setups.bake_object("Skirt", {}, target(), method="tracks")
+        outcome = setups.bake_object(fine.name, {}, target(), method="tracks")
+        assert outcome.report["together"] == []  # they are in one place, and do not push each other
+        assert outcome.report["cloth"]["regions"] + outcome.report["cloth"]["followed_vertices"] > 24
+        assert outcome.report["cloth"]["residual_relative"] < 1e-10
+        rest, _ = finished(rest_now(fine))
+        made = subdivide(faces_of(skirt.data), 2).mix
+        rows = make_averages(rest.positions, rest.triangles, hats=made).rows
+        apart = 0.0
+        for frame in range(1, FRAMES + 1):
+            coarse, shown = shown_at(skirt, frame).astype(float), shown_at(fine, frame).astype(float)
+            loose = rows.means(shown) - rows.means(made.means(coarse))
+            assert np.abs(loose).max() < 1e-5
+            apart = max(apart, float(np.abs(shown - made.means(coarse)).max()))
+        assert apart > 1e-3  # it folds between them
+        (entry,) = [one for one in setups.setups() if one.object_name == fine.name]
+        assert setups.check_object(entry, target()) is None
+    finally:
+        sinew.unregister()
+
+
+def test_groups_of_a_guide_of_another_making_are_followed_and_what_is_missing_is_named(tmp_path: Path) -> None:
+    sinew.register()
+    try:
+        scenes.reset_scene()
+        set_frames(1, FRAMES)
+        points, faces = scenes.sheet_mesh(0.5, 8)
+        half = (points[:, 0] > 0.0).astype(float)
+        sheet = add_mesh("Sheet", points, faces, groups={"Half": half, "Pins": np.zeros(len(points))})
+        points, faces = scenes.ball_mesh(0.1, 4)
+        ball = add_mesh("Ball", points + (0.12, 0.0, 0.0), faces, groups={"Whole": np.ones(len(points))})
+        for frame, height in ((1, 0.0), (FRAMES, 0.05)):
+            ball.location.z = height
+            ball.keyframe_insert("location", frame=frame)
+        save(tmp_path / "ball.blend")
+        given: dict[str, Any] = {"guide_object": "Ball", "pin_group": "Pins", "collide": False}
+        for wrong, named in (
+            ({}, "Flesh Out"), ({"region_groups": "Half"}, '"Half"'), ({"guide_object": "Sheet"}, "its own guide"),
+            ({"guide_object": "Bal"}, "Ball"),
+        ):  # fmt: skip
+            with pytest.raises(sinew.Error, match=named):
+                setups.bake_object("Sheet", {**given, **wrong}, target(), method="tracks")
+        ball.vertex_groups.new(name="Half").add(list(range(len(points))), 1.0, "REPLACE")
+        outcome = setups.bake_object("Sheet", {**given, "region_groups": "Half"}, target(), method="tracks")
+        assert outcome.report["cloth"]["residual_relative"] < 1e-10
+        middles = [shown_at(sheet, frame)[half > 0.5, 2].mean() for frame in (2, FRAMES)]
+        assert 0.8 * 0.05 * (FRAMES - 2) / (FRAMES - 1) < middles[1] - middles[0] < 0.06
+        (entry,) = setups.setups()
+        assert setups.check_object(entry, target()) is None
+        ball.location.z = 0.2
+        ball.keyframe_insert("location", frame=FRAMES)
+        assert setups.check_object(entry, target()) is not None
+    finally:
+        sinew.unregister()
+
+
+def test_the_undeformed_shape_is_a_key_or_another_mesh_and_is_keyed(skirt: Any) -> None:
+    assert bpy.ops.sinew.add(method="tracks") == {"FINISHED"}
+    crumpled = skirt.copy()
+    crumpled.data = skirt.data.copy()
+    crumpled.name = "Crumpled"
+    crumpled.modifiers.clear()
+    bpy.context.scene.collection.objects.link(crumpled)
+    for vertex in list(crumpled.data.vertices)[::2]:
+        vertex.co.xy *= 1.15
+    shapes = {}
+    for name, values in (
+        ("plain", {}), ("mesh", {"undeformed_object": "Crumpled"}),
+        ("none", {"undeformed_object": "Crumpled", "undeformed_amount": 0.0}),
+    ):  # fmt: skip
+        setups.bake_object("Skirt", values, target(), method="tracks")
+        shapes[name] = shown_at(skirt, FRAMES)
+    assert np.abs(shapes["plain"] - shapes["none"]).max() < 1e-4
+    assert np.abs(shapes["plain"] - shapes["mesh"]).max() > 5e-3
+    item().undeformed_object, item().undeformed_amount = "Crumpled", 1.0
+    bpy.context.scene.frame_set(1)
+    assert bpy.ops.sinew.animate_undeformed() == {"FINISHED"}
+    skirt["sinew_undeformed"] = 0.0
+    skirt.keyframe_insert('["sinew_undeformed"]', frame=FRAMES)
+    setups.bake_object("Skirt", {}, target(), method="tracks")
+    keyed = shown_at(skirt, FRAMES)
+    assert np.abs(keyed - shapes["mesh"]).max() > 1e-3
+    (entry,) = setups.setups()
+    assert setups.check_object(entry, target()) is None
+    crumpled.data.vertices[0].co.x += 0.1
+    crumpled.data.update()
+    assert setups.check_object(entry, target()) is not None
+    for wrong, named in (
+        ({"undeformed_object": "Dancer"}, "vertices"), ({"undeformed_object": "Crumbled"}, "Crumpled"),
+        ({"undeformed_object": "Crumpled", "undeformed_key": "Wide"}, "choose one"),
+    ):  # fmt: skip
+        with pytest.raises(sinew.Error, match=named):
+            setups.bake_object("Skirt", wrong, target(), method="tracks")
+
+
 def test_repainted_pins_make_a_bake_stale(skirt: Any) -> None:
     setups.bake_object("Skirt", {}, target(), method="tracks")
     (entry,) = setup.load()

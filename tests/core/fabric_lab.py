@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sheets import sheet
 from sinew.core.methods.tracks.cloth import Cloth
-from sinew.core.methods.tracks.guide import make_rows
+from sinew.core.methods.tracks.guide import make_averages
 from sinew.core.methods.tracks.material import warp_of
 from sinew.core.methods.tracks.settings import Settings
 
@@ -62,7 +62,7 @@ def settle(rest: Any, sides: Any, held: Any, begin: Any, values: Any, falls: int
     changes = {"scheme": "implicit_euler", "calm": 0.3} if falls else {}
     settings = Settings().replace({**known, "precision": 1e-6, **changes})
     warp = warp_of(settings, rest, sides, None, np.array([0.0, 0.0, 1.0]))
-    cloth = Cloth(rest, sides, held, settings, 24.0, rows=make_rows(rest, sides, None, ()), warp=warp)
+    cloth = Cloth(rest, sides, held, settings, 24.0, averages=make_averages(rest, sides), warp=warp)
     state = cloth.begin(begin)
     for _ in range(falls):
         state, _ = cloth.advance(state, (rest, rest, rest, rest))

@@ -17,10 +17,11 @@ from sinew.core.bake.report import lines
 from sinew.core.bake.shot import Passenger, Sample, Shot
 from sinew.core.bake.store import Store
 from sinew.core.base.errors import BadInput, Cancelled
+from sinew.core.geometry.subdivide import Faces, subdivide
 from sinew.core.methods import presets
 from sinew.core.methods.tracks import METHOD
 from sinew.core.methods.tracks.cloth import Acting, Cloth, drape
-from sinew.core.methods.tracks.guide import find_regions, make_rows
+from sinew.core.methods.tracks.guide import find_regions, make_averages
 from sinew.core.methods.tracks.material import warp_of
 from sinew.core.methods.tracks.painted import ClothPaint
 from sinew.core.methods.tracks.settings import Settings
@@ -37,8 +38,8 @@ def poses(count: int = FRAMES, rate: float = 24.0) -> list[Any]:
 
 
 def make_cloth(regions: int, **changes: Any) -> Cloth:
-    rows = make_rows(REST, SIDES, find_regions(poses(), SIDES, regions, 0.5) if regions else None, ())
-    return Cloth(REST, SIDES, PINNED, Settings().replace(changes), 24.0, rows=rows)
+    averages = make_averages(REST, SIDES, find_regions(poses(), SIDES, regions, 0.5) if regions else None)
+    return Cloth(REST, SIDES, PINNED, Settings().replace(changes), 24.0, averages=averages)
 
 
 def test_averages_and_pins_stay_on_the_guide_and_the_rest_does_not() -> None:
@@ -74,7 +75,7 @@ def test_regions_are_about_as_many_as_asked_for_and_of_one_piece() -> None:
 def test_rows_are_means_and_a_shift_shifts_them() -> None:
     regions = find_regions([REST], SIDES, 5, 0.0)
     painted = np.clip(4.0 * REST[:, 0], 0.0, 1.0)
-    rows = make_rows(REST, SIDES, regions, [painted])
+    rows = make_averages(REST, SIDES, regions, {"Painted": painted}).rows
     assert rows.count == 6
     shift = np.array([1.0, -2.0, 3.0])
     assert np.allclose(rows.means(REST + shift) - rows.means(REST), shift, atol=1e-12)
@@ -85,6 +86,49 @@ def test_rows_are_means_and_a_shift_shifts_them() -> None:
     places = np.einsum("mki,mij->mkj", fine, corners)
     expected = (weight[..., None] * places).sum(axis=(0, 1)) / weight.sum()
     assert np.abs(rows.means(REST)[5] - expected).max() < 2e-3
+
+
+def test_hats_of_a_guide_share_out_the_whole_cloth() -> None:
+    """Each is the mean around a vertex of the guide, and all of them together are the mean of all."""
+    guide = Faces(4, np.array([4], np.int32), np.array([0, 1, 2, 3], np.int32))
+    made = subdivide(guide, 3)
+    places = made.mix.means(np.array([(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)], float))
+    quads = made.faces.corners.reshape(-1, 4)
+    sides = np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]])
+    averages = make_averages(places, sides, hats=made.mix)
+    assert list(averages.names) == [f"Vertex {k} of the guide" for k in range(4)] and averages.first_group == 4
+    means = averages.rows.means(places)
+    assert np.allclose(means.mean(axis=0), (0.5, 0.5, 0.0)) and np.allclose(means[0, :2], 1.0 / 3.0, atol=0.02)
+
+
+def test_patches_that_keep_their_turn_have_moments_and_a_shift_leaves_these() -> None:
+    averages = make_averages(REST, SIDES, find_regions([REST], SIDES, 4, 0.0), {"All": np.ones(len(REST))}, turns=True)
+    assert averages.rows.count == 13 and averages.first_group == 12
+    assert averages.names[4] == "Region 1, the way it lies" and averages.names[12] == 'Group "All"'
+    moments = averages.rows.means(REST)[4:12]
+    assert np.allclose(averages.rows.means(REST + (1.0, 2.0, 3.0))[4:12], moments, atol=1e-12)
+    turned = REST[:, [1, 2, 0]]
+    assert np.allclose(averages.rows.means(turned)[4:12], moments[:, [1, 2, 0]], atol=1e-12)
+    assert np.linalg.norm(moments, axis=1).min() > 0.02  # as long as a patch is wide
+
+
+def test_patches_that_keep_their_turn_lie_as_the_guide_has_them() -> None:
+    """A free sheet with one patch: nothing turns it but the guide, which tips over, and its mean alone does not say."""
+    angle = np.radians(30.0)
+    tip = np.array([(np.cos(angle), 0, -np.sin(angle)), (0, 1, 0), (np.sin(angle), 0, np.cos(angle))])
+    middle = REST.mean(axis=0)
+    frames = [(REST - middle) @ tip.T + middle if k > 3 else REST for k in range(10)]
+    leaning = []
+    for turns in (False, True):
+        alone = {"gravity": (0.0, 0.0, 0.0), "air": 0.0, "calm": 50.0}
+        *_, last = drape(REST, SIDES, frames, regions=1, region_turns=turns, **alone)
+        leaning.append(float(np.std(last[:, 2])) / float(np.std(frames[-1][:, 2])))
+    assert leaning[0] < 0.5 and leaning[1] == pytest.approx(1.0, abs=0.05)
+
+
+def test_what_is_painted_nowhere_is_answered() -> None:
+    with pytest.raises(BadInput, match='"Cuff"'):
+        make_averages(REST, SIDES, None, {"Cuff": np.zeros(len(REST))})
 
 
 def test_the_same_at_any_scale_of_the_scene() -> None:
@@ -133,8 +177,8 @@ def hung(**changes: Any) -> float:
     rest, sides = sheet(10, 2, 0.01 * scale)
     pinned = (rest[:, 0] < 0.015 * scale).astype(float)
     settings = Settings().replace({"precision": 1e-7, **changes})
-    rows, weights = make_rows(rest, sides, None, ()), {name: np.full(len(rest), one) for name, one in painted.items()}
-    cloth = Cloth(rest, sides, pinned, settings, 24.0, rows=rows, material=weights)
+    averages, weights = make_averages(rest, sides), {name: np.full(len(rest), one) for name, one in painted.items()}
+    cloth = Cloth(rest, sides, pinned, settings, 24.0, averages=averages, material=weights)
     settled = cloth.settle(rest)
     assert cloth.is_settled
     tip = settled[-1] - settled[pinned == 1.0].max(axis=0)
@@ -163,10 +207,10 @@ def test_the_warp_runs_along_u_and_hangs_down_without_a_map() -> None:
 
 def test_light_cloth_floats_down_and_wind_takes_it_along() -> None:
     none = np.zeros(len(REST))
-    rows = make_rows(REST, SIDES, None, ())
+    averages = make_averages(REST, SIDES)
 
     def moved(air: float, fields: Any = None) -> Any:
-        cloth = Cloth(REST, SIDES, none, Settings(air=air, calm=100.0, weight=0.05), 24.0, rows=rows)
+        cloth = Cloth(REST, SIDES, none, Settings(air=air, calm=100.0, weight=0.05), 24.0, averages=averages)
         state, acting = cloth.begin(REST), Acting() if fields is None else Acting((fields, fields))
         for _ in range(12):
             state, _ = cloth.advance(state, (REST, REST, REST, REST), acting)
@@ -187,7 +231,7 @@ def test_a_clamped_strip_bends_as_the_heavy_elastica_does() -> None:
     rest, sides = sheet(columns + 1, 3, length / (columns * np.sqrt(0.75)))
     pinned = (rest[:, 0] < 1.5 * length / columns).astype(float)  # two columns: it is clamped
     settings = Settings().replace({"bend": bend, "weight": weight, "contraction": 0.0, "precision": 1e-7})
-    cloth = Cloth(rest, sides, pinned, settings, 24.0, rows=make_rows(rest, sides, None, ()))
+    cloth = Cloth(rest, sides, pinned, settings, 24.0, averages=make_averages(rest, sides))
     settled = cloth.settle(rest)
     assert cloth.is_settled
     clamp, tip = settled[pinned == 1.0][:, 0].max(), settled[rest[:, 0] > rest[:, 0].max() - 1e-9].mean(axis=0)
@@ -204,7 +248,7 @@ def test_creased_cloth_stays_bent_and_springy_cloth_does_not() -> None:
     def left(crease: float) -> float:
         """Of its bends, when the load is gone."""
         settings = Settings().replace({"crease": crease, "bend": 1e-5})
-        cloth = Cloth(rest, sides, pinned, settings, 24.0, rows=make_rows(rest, sides, None, ()))
+        cloth = Cloth(rest, sides, pinned, settings, 24.0, averages=make_averages(rest, sides))
         state = cloth.begin(rest)
         for _ in range(6):
             state, _ = cloth.advance(state, (rest, rest, rest, rest))
@@ -251,7 +295,7 @@ def test_faces_without_area_and_doubled_ones_do_no_harm() -> None:
 
 def make_shot(**changes: Any) -> Shot:
     settings = Settings().replace({"regions": 4, **changes})
-    regions = find_regions(poses(), SIDES, settings.regions, settings.flat)
+    regions = find_regions(poses(), SIDES, settings.regions, settings.flat) if settings.regions else None
     return Shot(
         rest=REST, triangles=SIDES, settings=settings, method=METHOD, samples=FRAMES, first_frame=1, frame_start=1,
         frame_end=FRAMES, frame_rate=24.0, gravity=(0.0, 0.0, -9.81), owner_file="shot.blend", owner_object="Sheet",
@@ -305,6 +349,46 @@ def test_amount_is_made_anew_without_a_simulation(tmp_path: Path) -> None:
         assert np.abs(shape - pose).max() < 1e-6
 
 
+def test_another_undeformed_shape_on_each_frame_bends_the_cloth(tmp_path: Path) -> None:
+    """Without weight it takes the shape that its hinges want, and an amount of nothing leaves it as it is."""
+    ridged = REST + np.stack([0.0 * REST[:, 0], 0.0 * REST[:, 0], 0.02 * (np.arange(len(REST)) % 2)], axis=1)
+    still = [REST] * FRAMES
+
+    def lifted(amounts: Any) -> list[float]:
+        def sampled() -> Iterator[Sample]:
+            for index, amount in enumerate(amounts):
+                shape = (REST + amount * (ridged - REST)).astype(np.float32)
+                yield Sample(index, still[index].astype(np.float32), np.eye(4), read={"undeformed": shape})
+
+        shot = make_shot(regions=0, gravity=(0.0, 0.0, 0.0), air=0.0, bend=1e-3)
+        paint = ClothPaint(PINNED, reshaped=True)
+        outcome = run.bake(dataclasses.replace(shot, painted=paint, reads=True), sampled(), tmp_path)
+        return [float(np.abs(one[:, 2]).max()) for one in results(outcome)]
+
+    none, some = lifted([0.0] * FRAMES), lifted([min(k / 3.0, 1.0) for k in range(FRAMES)])
+    assert max(none) < 1e-6 and some[0] < 1e-6
+    assert 2e-3 < some[-1] < 0.05
+
+
+def test_painted_pairs_follow_another_guide(tmp_path: Path) -> None:
+    """A group's mean goes where the guide has it, which is elsewhere than where the cloth's own animation does."""
+    right = np.clip(4.0 * (REST[:, 0] - 0.2), 0.0, 1.0)
+    paint = ClothPaint(PINNED, groups={"Right": right}, paired=True)
+    mean = make_averages(REST, SIDES, None, {"Right": right}).rows.means(REST)
+
+    def sampled() -> Iterator[Sample]:
+        for index in range(FRAMES):
+            wanted = mean + (0.0, 0.0, 0.002 * index)
+            yield Sample(index, REST.astype(np.float32), np.eye(4), read={"paired": wanted})
+
+    shot = dataclasses.replace(make_shot(regions=0), painted=paint, reads=True)
+    outcome = run.bake(shot, sampled(), tmp_path)
+    rows = make_averages(REST, SIDES, None, {"Right": right}).rows
+    for index, shape in enumerate(results(outcome)[1:], 1):
+        assert np.abs(rows.means(shape.astype(float)) - mean - (0.0, 0.0, 0.002 * index)).max() < 1e-6
+    assert outcome.report["cloth"]["residual_relative"] < 1e-10
+
+
 def test_what_rides_on_it_goes_along_as_a_whole(tmp_path: Path) -> None:
     button = np.array([[0.2, 0.2, 0.01], [0.21, 0.2, 0.01], [0.2, 0.21, 0.01], [0.2, 0.2, 0.02]])
     shot = make_shot()
@@ -334,7 +418,7 @@ def test_what_rides_on_it_goes_along_as_a_whole(tmp_path: Path) -> None:
 def dropped(collide: bool) -> tuple[Cloth, Any]:
     """A free sheet that falls on the ground a hand's breadth below it, after a second and a half."""
     settings = Settings().replace({"collide": collide, "calm": 0.3})
-    cloth = Cloth(REST, SIDES, np.zeros(len(REST)), settings, 24.0, rows=make_rows(REST, SIDES, None, ()))
+    cloth = Cloth(REST, SIDES, np.zeros(len(REST)), settings, 24.0, averages=make_averages(REST, SIDES))
     acting = Acting()
     if collide:
         cloth.collide(Collided(ground=-0.1), (None, None))
@@ -357,9 +441,9 @@ def test_it_lies_on_the_ground_at_its_gap_and_falls_through_where_it_does_not_co
 def test_averages_hold_exactly_while_the_ground_presses() -> None:
     """The guide dips to where its lowest mean is a little above the ground, and its lowest parts are below it."""
     way = poses(18)
-    rows = make_rows(REST, SIDES, find_regions([REST], SIDES, 4, 0.0), ())
-    cloth = Cloth(REST, SIDES, np.zeros(len(REST)), Settings().replace({"collide": True}), 24.0, rows=rows)
-    ground = min(float(rows.means(pose)[:, 2].min()) for pose in way) - 0.001
+    averages = make_averages(REST, SIDES, find_regions([REST], SIDES, 4, 0.0))
+    cloth = Cloth(REST, SIDES, np.zeros(len(REST)), Settings().replace({"collide": True}), 24.0, averages=averages)
+    ground = min(float(averages.rows.means(pose)[:, 2].min()) for pose in way) - 0.001
     assert min(float(pose[:, 2].min()) for pose in way) < ground
     cloth.collide(Collided(ground=ground), (None, None))
     acting, pressed, state = Acting(ends=((None, None), (None, None))), 0.0, cloth.begin(*way[:2])

@@ -135,7 +135,7 @@ class _Collider:
             vertices=len(positions),
             thickness=0.0 if physics is None else float(physics.thickness_outer) * unit,
             friction=None if physics is None else _FRICTION * float(physics.cloth_friction),
-            shape=positions if _keeps_shape(ob) else None,
+            shape=positions if keeps_shape(ob) else None,
         )
 
     def now(self, when: str) -> tuple[npt.NDArray[np.float32] | None, Floats]:
@@ -173,7 +173,7 @@ def _corners(mesh: Any) -> npt.NDArray[np.int32]:
     return corners
 
 
-def _keeps_shape(ob: Any) -> bool:
+def keeps_shape(ob: Any) -> bool:
     """Whether nothing but its place can change, by all that is known of its modifiers."""
     if ob.type != "MESH" or ob.data.shape_keys is not None or ob.data.animation_data is not None:
         return False

@@ -43,9 +43,11 @@ _LOOKS = frozenset("name show_expanded show_in_editmode show_on_cage is_active u
 class Painting:
     """Vertex groups of which a method takes the weights."""
 
-    groups: tuple[str, ...]
+    groups: tuple[str, ...] = ()
     unpainted: float = 0.0  # what vertices that are not in them count as
     inside: tuple[str, str] = ("", "")  # an object whose points have weights too, and its group
+    factor: str = ""  # a custom property of the object that may be keyed
+    objects: tuple[str, ...] = ()  # other objects, as they are shown
 
 
 def take(
@@ -81,7 +83,10 @@ def take(
 def take_painting(ob: Any, painting: Painting) -> str:
     """A hash of weights; of large meshes of a part of them."""
     weights = (_weights(ob, [group], unpainted=painting.unpainted) for group in painting.groups)
-    return _hash(*painting.groups, *weights, *_inside(*painting.inside))
+    factor = _factor(ob, painting.factor) if painting.factor else []
+    others = (bpy.data.objects.get(name) for name in painting.objects)
+    shown = (part for other in others if other is not None for part in _other(other))
+    return _hash(*painting.groups, *weights, *_inside(*painting.inside), *factor, *painting.objects, *shown)
 
 
 def take_shape(ob: Any, scene: Any) -> str:
@@ -118,7 +123,7 @@ def take_amount(ob: Any) -> str:
 
 def take_colliders(ob: Any, met: Sequence[Any]) -> str:
     """A hash of the objects that one collides with, and of when it does."""
-    return _hash(*_factor(ob, COLLIDE), *(part for one in met for part in _collider(one)))
+    return _hash(*_factor(ob, COLLIDE), *(part for one in met for part in _other(one)))
 
 
 def _factor(ob: Any, name: str) -> list[Any]:
@@ -165,7 +170,7 @@ def _passenger(ob: Any, mode: str) -> Iterator[Any]:
     yield from _animation(ob)
 
 
-def _collider(ob: Any) -> Iterator[Any]:
+def _other(ob: Any) -> Iterator[Any]:
     yield ob.type
     if ob.collision is not None and ob.collision.use:
         yield round(ob.collision.thickness_outer, 6), round(ob.collision.cloth_friction, 6)

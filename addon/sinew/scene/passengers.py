@@ -28,7 +28,8 @@ def find(body: Any, scene: Any, others: list[Any]) -> list[Any]:
 
 def wearer(ob: Any, scene: Any) -> Any | None:
     """The body that wears a garment: the largest of the meshes that hang on the same armature, if it is larger."""
-    found = max(find(ob, scene, []), key=lambda other: max(other.dimensions), default=None)
+    leading = [modifier.target for modifier in ob.modifiers if modifier.type == "SURFACE_DEFORM"]
+    found = max(find(ob, scene, leading), key=lambda other: max(other.dimensions), default=None)
     return found if found is not None and max(found.dimensions) > max(ob.dimensions) else None
 
 

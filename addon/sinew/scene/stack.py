@@ -59,6 +59,8 @@ def armatures(ob: Any, place: int | None = None) -> list[Any]:
     for modifier in others(ob)[:place]:
         if modifier.type == "ARMATURE" and modifier.object is not None and modifier.object not in found:
             found.append(modifier.object)
+        if modifier.type == "SURFACE_DEFORM" and modifier.target not in (None, ob):
+            found += [rig for rig in armatures(modifier.target) if rig not in found]
     return found
 
 
@@ -96,10 +98,10 @@ def _path(modifier: Any, name: str) -> str:
 
 
 @contextlib.contextmanager
-def hidden_from(ob: Any, place: int) -> Iterator[None]:
-    """Shows the object as it is below a place: what comes from there on, and our own modifier, is off meanwhile, also
-    where that is keyed."""
-    own = own_modifier(ob)
+def hidden_from(ob: Any, place: int, plays: bool = False) -> Iterator[None]:
+    """Shows the object as it is below a place: what comes from there on, and our own modifier unless it `plays`, is off
+    meanwhile, also where that is keyed."""
+    own = None if plays else own_modifier(ob)
     modifiers = others(ob)[place:] + ([own] if own is not None else [])
     before = [(modifier.name, modifier.show_viewport) for modifier in modifiers]
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import bpy
@@ -24,6 +24,8 @@ class Subject:
         self.ob = ob
         self.place = 0
         self.warnings: list[str] = []
+        # Local positions under a matrix to world metres, where another mesh says where its vertices are.
+        self.led: Callable[[str, Floats], npt.NDArray[np.float32]] | None = None
         self._counts: tuple[int, ...] | None = None
         self._restore = contextlib.ExitStack()
 
@@ -59,11 +61,13 @@ class Subject:
             )
         self._counts = counts
         positions = compat.mesh_positions(mesh)
-        check_finite(ob, positions, when)
         matrix = placement(ob, when)
         scales = np.linalg.svd(matrix[:3, :3], compute_uv=False)
         if scales[2] <= 1e-9 * scales[0] or scales[0] < 1e-30:
             raise SceneError(f'"{ob.name}" or a parent has zero scale at {when}: give it a scale.')
+        if self.led is not None:
+            positions = self.led(when, matrix)
+        check_finite(ob, positions, when)
         return positions, matrix
 
     def undeformed_copy(self, shape_key: int = 0) -> contextlib.AbstractContextManager[Any]:

@@ -44,7 +44,9 @@ def meets(bodies: Sequence[tuple[Any, Any]], scene: Any) -> Meets:
     """Of bodies that are simulated together, each given with its settings: all that one of them meets, all meet. What
     they carry along is a part of them."""
     colliding = [(ob, settings) for ob, settings in bodies if does_collide(settings)]
-    own = [part for ob, settings in bodies for part in (ob, *(one for one, _ in carried_now(ob, scene, settings)))]
+    leading = [scene.objects.get(settings.led_by) for _, settings in colliding if settings.led_by]
+    own = [one for one in leading if one is not None]
+    own += [part for ob, settings in bodies for part in (ob, *(one for one, _ in carried_now(ob, scene, settings)))]
     found: dict[str, Any] = {}
     for ob, settings in colliding:
         if settings.object_collision:

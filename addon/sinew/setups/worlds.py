@@ -55,7 +55,11 @@ def _candidates(given: Mapping[str, Settings], scene: Any) -> dict[str, Settings
                 found[ob.name] = (method, method.settings().replace(entry.settings))
             except Error:  # of another version
                 continue
-    return {name: found[name] for name in sorted(found) if pushes(found[name][1])}
+    found = {name: found[name] for name in sorted(found) if pushes(found[name][1])}
+    for name, (_, settings) in list(found.items()):
+        if settings.led_by in found:  # the two are in one place: that which is asked for is simulated, or the led one
+            del found[name if settings.led_by in given and name not in given else settings.led_by]
+    return found
 
 
 def _share(one: Settings, other: Settings) -> bool:

@@ -110,6 +110,11 @@ class CollisionSettings(BakeSettings):
         label="Ignore",
     )
 
+    @property
+    def led_by(self) -> str:
+        """The name of an object in whose place the body is, and which it does not meet; "": there is none."""
+        return ""
+
     def __post_init__(self) -> None:
         super().__post_init__()
         pairs_of(self.ignored_pairs)

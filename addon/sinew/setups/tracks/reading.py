@@ -24,6 +24,9 @@ from ..background import in_thread
 from ..fields import Fields
 from ..reading import MadeGroup, Read, Reading
 from ..target import sentences
+from . import undeformed
+from .guide import Guide, guide_of
+from .undeformed import UNDEFORMED, Undeformed
 
 PIN_GROUP = "Sinew Pin"  # that a bake makes where the artist has none
 _POSES = 12  # that tell how patches are cut
@@ -42,6 +45,8 @@ def _check(ob: Any, settings: Settings) -> None:
     if is_woven(settings):
         uv.check(ob, settings.warp_map)
     collisions.check(ob, settings)
+    guide_of(ob, settings)
+    undeformed.check(settings)
 
 
 def _follow_in_steps(sampler: Sampler, rest: Rest, settings: Settings, make: bool) -> Steps[tuple[Any, str]]:
@@ -78,7 +83,13 @@ def _read(sampler: Sampler, rest: Rest, settings: Settings, make: bool) -> Steps
     from ...core.methods.tracks.guide import find_regions
 
     follow, made = yield from _follow_in_steps(sampler, rest, settings, make)
+    shape = Undeformed(sampler, rest, settings)
+    still = None if shape.varies else shape.now("rest")
     groups, material = {}, {}
+    found, guide = guide_of(sampler.ob, settings), None
+    if found is not None:
+        guide = Guide(sampler, found)
+        yield from guide.look(sampler, rest, group_names(settings.region_groups))
     for name in group_names(settings.region_groups):
         groups[name] = np.asarray((yield from sampler.group_in_steps(name)), np.float64)
     for what, name in painted_groups(settings).items():
@@ -94,12 +105,15 @@ def _read(sampler: Sampler, rest: Rest, settings: Settings, make: bool) -> Steps
         sides = np.ascontiguousarray(rest.triangles, np.int32)
         regions = yield from in_thread(lambda _: find_regions(poses, sides, settings.regions, settings.flat))
     collided, meeting = yield from collisions.read_in_steps(sampler, settings)
-    outer = _Outer(Fields(sampler, settings.wind, "cloth"), meeting)
-    undeformed = sampler.safe_at(None, settings.undeformed_key) if settings.undeformed_key else None
+    outer = _Outer(sampler, Fields(sampler, settings.wind, "cloth"), meeting, shape, guide)
     region = None
     if edit_group(settings):
         region = np.asarray((yield from sampler.group_in_steps(edit_group(settings))), np.float64)
-    paint = ClothPaint(follow, regions, groups, material, warp, undeformed, outer.fields.count, collided, region)
+    hats = guide.carries if guide is not None and settings.guide_vertices else None
+    paint = ClothPaint(
+        follow, regions, groups, material, warp, undeformed=still, reshaped=shape.varies, hats=hats,
+        paired=guide is not None and guide.is_paired, fields=outer.fields.count, collided=collided, region=region,
+    )  # fmt: skip
     return Read(paint, outer, made)
 
 
@@ -121,15 +135,28 @@ def _shown(ob: Any, settings: Settings) -> Steps[Any]:
 
 @dataclass(frozen=True)
 class _Outer:
+    sampler: Sampler
     fields: Fields
     meeting: collisions.Meeting
+    shape: Undeformed
+    guide: Guide | None
+
+    @property
+    def _is_paired(self) -> bool:
+        return self.guide is not None and self.guide.is_paired
 
     @property
     def is_there(self) -> bool:
-        return self.fields.is_there or self.meeting.is_there
+        return self.fields.is_there or self.meeting.is_there or self.shape.varies or self._is_paired
 
     def read(self) -> dict[str, Any]:
-        return {**self.fields.read(), **self.meeting.read()}
+        when = f"frame {self.sampler.frame_now}"
+        read: dict[str, Any] = {**self.fields.read(), **self.meeting.read()}
+        if self.shape.varies:
+            read["undeformed"] = np.asarray(self.shape.now(when), np.float32)
+        if self.guide is not None and self._is_paired:
+            read["paired"] = self.guide.paired(when)
+        return read
 
 
 def _looks_like_sheet(ob: Any) -> bool:
@@ -148,7 +175,15 @@ def _marks(ob: Any, settings: Settings) -> Mapping[str, Painting]:
         "averages": Painting(tuple(group_names(settings.region_groups))),
         "material": Painting(tuple(painted_groups(settings).values())),
         "region": Painting((edit_group(settings),)),
+        "guide": Painting(objects=tuple(filter(None, [settings.guide_object]))),
+        "undeformed": _undeformed_mark(settings),
     }
+
+
+def _undeformed_mark(settings: Settings) -> Painting:
+    if not undeformed.has_shape(settings):
+        return Painting()
+    return Painting(factor=UNDEFORMED, objects=tuple(filter(None, [settings.undeformed_object])))
 
 
 _MADE = MadeGroup(PIN_GROUP)
@@ -164,6 +199,8 @@ READING = Reading(
         "averages": "A group that follows on average has changed",
         "material": "A group that changes the material has changed",
         "region": "The region of Edit Motion has changed",
+        "guide": "The guide has moved or changed",
+        "undeformed": "The undeformed shape, or how much there is of it, has changed",
     },
     of_result=("region",),
     makes=lambda ob, settings: not pin_group(ob, settings),

@@ -200,6 +200,14 @@ def draw_painted(layout: Any, item: Any, region: str, ob: Any, text: str = "") -
     painted.prop(item, f"{region}_painted")
 
 
+def draw_object(layout: Any, item: Any, name: str, ob: Any) -> None:
+    """Another mesh to choose, red where there is none of that name."""
+    row = layout.row()
+    chosen = bpy.data.objects.get(getattr(item, name))
+    row.alert = bool(getattr(item, name)) and (chosen is None or chosen == ob or chosen.type != "MESH")
+    row.prop_search(item, name, bpy.context.scene, "objects", text=properties.label(name))
+
+
 def draw_optional(layout: Any, item: Any, name: str) -> None:
     """A value that is the scene's unless its box is ticked."""
     row = layout.row(heading=properties.label(name))

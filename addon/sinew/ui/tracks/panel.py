@@ -9,18 +9,23 @@ import bpy
 
 from ...core.methods.tracks.settings import MATERIAL_GROUPS, is_woven
 from ...scene.sampler import AMOUNT
+from ...setups.tracks.flesh_out import flesh_out
 from ...setups.tracks.reading import pin_group
-from ..classes import registering
-from ..setup import methods, properties
+from ...setups.tracks.undeformed import UNDEFORMED, has_shape
+from ..classes import asking, needs, registering, telling
+from ..setup import methods, operators, properties
 from ..setup.parts import (
     OfSetup,
     draw_animatable,
     draw_named,
     draw_notes,
+    draw_object,
     draw_optional,
     draw_painted,
     draw_setting,
 )
+
+_props: Any = bpy.props  # the stubs say that its functions return nothing
 
 
 class OfCloth(OfSetup):
@@ -54,6 +59,11 @@ class SINEW_PT_cloth_follow(OfCloth, bpy.types.Panel):
         patches.active = item.regions > 0
         draw_setting(patches, item, "flat")
         draw_setting(averages, item, "region_groups")
+        patches.prop(item, "region_turns")
+        draw_object(layout, item, "guide_object", ob)
+        if item.guide_object:
+            layout.prop(item, "guide_vertices")
+        layout.operator("sinew.flesh_out", icon="MOD_SUBSURF")
 
 
 class SINEW_PT_cloth_material(OfCloth, bpy.types.Panel):
@@ -78,6 +88,67 @@ class SINEW_PT_cloth_material(OfCloth, bpy.types.Panel):
             draw_painted(layout, item, name, context.object, f"{properties.label(name + '_group')} Group")
 
 
+class SINEW_PT_cloth_undeformed(OfCloth, bpy.types.Panel):
+    bl_label = "Undeformed Shape"
+    bl_order = 4
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: Any) -> None:
+        layout, item = self.columns(context)
+        draw_named(layout, item, "undeformed_key", context.object)
+        draw_object(layout, item, "undeformed_object", context.object)
+        amount = layout.column()
+        amount.active = has_shape(properties.settings_of(item))
+        draw_animatable(
+            amount, item, "undeformed_amount", context.object, UNDEFORMED, "sinew.animate_undeformed"
+        )
+
+
+class SINEW_OT_animate_undeformed(bpy.types.Operator):
+    bl_idname = "sinew.animate_undeformed"
+    bl_label = "Animate Undeformed Amount"
+    bl_description = (
+        "Set a key on the current frame for how much of the undeformed shape there is: from then on the object has an "
+        "amount that can be animated"
+    )
+    bl_options = {"REGISTER", "UNDO"}
+
+    poll = asking(operators.may_get_properties)
+
+    def execute(self, context: Any) -> Any:
+        item: Any = operators.active_item(context)
+        operators.key_factor(context, UNDEFORMED, item.undeformed_amount, "How much of the undeformed shape there is")
+        properties.write(item, "undeformed_amount", 1.0)  # it has gone into the object's, which it multiplies
+        return {"FINISHED"}
+
+
+class SINEW_OT_flesh_out(bpy.types.Operator):
+    bl_idname = "sinew.flesh_out"
+    bl_label = "Flesh Out"
+    bl_description = (
+        "Make a finer mesh of this one, with its materials, UV maps and vertex groups, that follows it and folds "
+        "between its vertices"
+    )
+    bl_options = {"REGISTER", "UNDO"}
+
+    poll = asking(operators.has_idle_setup, needs(lambda context: context.object.mode == "OBJECT", "Leave this mode"))
+
+    @telling
+    def execute(self: Any, context: Any) -> Any:
+        fine = flesh_out(context.object, self.levels, context.scene)
+        operators.select_only(context, fine)
+        properties.refresh()
+        self.report({"INFO"}, f'"{fine.name}" has {len(fine.data.vertices)} vertices')
+        return {"FINISHED"}
+
+
+SINEW_OT_flesh_out.__annotations__ = {
+    "levels": _props.IntProperty(
+        name="Levels", description="How often each face is cut into four", default=2, min=1, max=5
+    )
+}
+
+
 class SINEW_PT_cloth_advanced(OfCloth, bpy.types.Panel):
     bl_label = "Advanced"
     bl_order = 5
@@ -87,14 +158,20 @@ class SINEW_PT_cloth_advanced(OfCloth, bpy.types.Panel):
         layout, item = self.columns(context)
         for name in ("air", "wind"):
             draw_setting(layout, item, name)
-        draw_named(layout, item, "undeformed_key", context.object)
         draw_optional(layout, item, "rest_frame")
         draw_optional(layout, item, "gravity")
         for name in ("real_size", "steps", "precision", "scheme", "newton_rounds"):
             draw_setting(layout, item, name)
 
 
-CLASSES = (SINEW_PT_cloth_follow, SINEW_PT_cloth_material, SINEW_PT_cloth_advanced)
+CLASSES = (
+    SINEW_OT_animate_undeformed,
+    SINEW_OT_flesh_out,
+    SINEW_PT_cloth_follow,
+    SINEW_PT_cloth_material,
+    SINEW_PT_cloth_undeformed,
+    SINEW_PT_cloth_advanced,
+)
 _register, _unregister = registering(CLASSES)
 
 

@@ -18,7 +18,7 @@ from ...base.errors import BadInput
 from ...base.native import module
 from ...geometry.surface import areas_and_size
 from ...geometry.turns import nearest_rotation
-from .guide import Rows, find_regions, make_rows
+from .guide import Averages, find_regions, make_averages
 from .material import native_material, shell_of
 from .settings import Settings
 
@@ -47,6 +47,8 @@ class Acting:
     fields: tuple[Any, Any] | None = None  # rows of core/bake/fields.py at its begin and end
     ends: tuple[Any, Any] | None = None  # what samples say of obstacles there; None: it meets nothing
     collides: bool = True
+    shapes: tuple[Floats, Floats] | None = None  # (t, 3) the undeformed shape at its begin and end; None: as built
+    paired: tuple[Floats, Floats, Floats, Floats] | None = None  # (groups, 3) where a guide has them, around the way
 
 
 NOTHING = Acting()
@@ -66,6 +68,7 @@ class Step:
 class Plan:
     state: State  # scaled, written to by the move
     end: Floats  # (t, 3) the input at the end
+    wanted: Floats  # (rows, 3) where means are to be there
     move: Move | None = None  # None: it is as animated
 
 
@@ -97,7 +100,7 @@ class Cloth:
         settings: Settings,
         frame_rate: float,
         *,
-        rows: Rows,
+        averages: Averages,
         material: Mapping[str, Floats] | None = None,
         warp: Floats | None = None,
         gravity: tuple[float, float, float] = (0.0, 0.0, -9.81),
@@ -105,7 +108,7 @@ class Cloth:
     ) -> None:
         """`rest` (t, 3) is the undeformed shape; `frame_rate`: input frames a second. `material` (t,): weights of what
         is painted, by what it changes; `warp` (m, 3): of the given triangles."""
-        self.settings, self.rows, self._monitor = settings, rows, monitor
+        self.settings, self.averages, self.rows, self._monitor = settings, averages, averages.rows, monitor
         self.rest = np.ascontiguousarray(rest, np.float64)
         every = np.ascontiguousarray(triangles, np.int32)
         kept = _sound(self.rest, every)
@@ -122,6 +125,7 @@ class Cloth:
             "warp": None if warp is None else np.ascontiguousarray(warp[kept]),
             "follow": self.follow,
         }
+        rows = self.rows
         if rows.count:
             shell |= {"row_start": rows.start, "row_points": rows.points, "row_weights": rows.weights}
         omega = 2.0 * math.pi * SWING
@@ -171,15 +175,19 @@ class Cloth:
     def plan(self, state: State, window: Window, acting: Acting = NOTHING) -> Plan:
         k = self._scale
         if not self.settings.simulate:
-            return Plan(self.begin(window[2], window[3]), window[2])
+            return Plan(self.begin(window[2], window[3]), window[2], self.rows.means(window[2]))
         inner = self._inner() if state.inner is None else np.array(state.inner)
         inside = State(k * state.positions, k * state.velocities, inner)
         poses = [None if pose is None else np.ascontiguousarray(k * pose) for pose in window]
-        arguments = (*poses, inside.positions, inside.velocities, inner, *self._push(acting, state))
+        targets = self._targets(window, acting)
+        arguments = (*poses, inside.positions, inside.velocities, inner, *self._push(acting, state), targets)
+        if acting.shapes is not None:
+            self._simulation.reshape(*(np.ascontiguousarray(k * shape, np.float64) for shape in acting.shapes))
         touch = None
         if self.body is not None and acting.ends is not None:
             touch = self.body.touch(poses, acting.ends, state.contact, acting.collides)
-        return Plan(inside, window[2], Move(self._simulation, arguments, self._monitor, touch))
+        wanted = self.averages.wanted(window[2], None if acting.paired is None else acting.paired[2])
+        return Plan(inside, window[2], wanted, Move(self._simulation, arguments, self._monitor, touch))
 
     def finish(self, plan: Plan, moved: Any) -> tuple[State, Step]:
         if plan.move is None:
@@ -191,8 +199,17 @@ class Cloth:
             positions = np.where((self.follow >= module.WEIGHT_EXACT)[:, None], plan.end, positions)
         pressed = b"" if touched is None else touched.state
         state = State(positions, plan.state.velocities / k, plan.state.inner, pressed)
-        off = np.linalg.norm(self.rows.means(positions) - self.rows.means(plan.end), axis=1).max(initial=0.0)
+        off = np.linalg.norm(self.rows.means(positions) - plan.wanted, axis=1).max(initial=0.0)
         return state, Step(rounds, unconverged, fallbacks, substeps, float(off), touched)
+
+    def _targets(self, window: Window, acting: Acting) -> Floats | None:
+        """(4 rows, 3) where a guide has the means around a way; None where the input says it. What is beyond a cut is
+        not looked at."""
+        if acting.paired is None:
+            return None
+        shown = [window[2] if pose is None else pose for pose in window]
+        means = [self.averages.wanted(pose, one) for pose, one in zip(shown, acting.paired, strict=True)]
+        return np.ascontiguousarray(self._scale * np.concatenate(means))
 
     def points(self, touched: Touched) -> Points:
         """Where it is touched, to be looked at."""
@@ -258,8 +275,8 @@ def drape(
     follow = np.zeros(len(rest)) if follow is None else follow
     some = poses[:: max(1, len(poses) // 12)]
     regions = find_regions(some, sides, chosen.regions, chosen.flat) if chosen.regions else None
-    rows = make_rows(rest, sides, regions, ())
-    cloth = Cloth(rest, sides, follow, chosen, frame_rate, rows=rows)
+    averages = make_averages(rest, sides, regions, turns=chosen.region_turns)
+    cloth = Cloth(rest, sides, follow, chosen, frame_rate, averages=averages)
 
     def pose(i: int) -> Floats | None:
         return poses[i] if 0 <= i < len(poses) else None

@@ -20,7 +20,7 @@ from ...bake.results import added, carry, local, world
 from ...bake.shot import Shot
 from ...bake.store import Store
 from .carry import Carrier
-from .guide import Rows, make_rows
+from .guide import make_averages
 from .painted import paint_of
 
 Array = npt.NDArray[Any]
@@ -41,17 +41,16 @@ class ClothNumbers(contact.CollisionNumbers):
 
 
 def make_engine(shot: Shot, store: Store | None, monitor: Any) -> ClothEngine:
-    """With the rows of a bake, if there is one."""
     from .cloth import Cloth  # it needs the native module
 
     paint = paint_of(shot)
-    if store is not None:
-        rows = Rows(*(store.constant(f"row_{name}") for name in ("start", "points", "weights")))
-    else:
-        rows = make_rows(shot.rest, shot.triangles, paint.regions, list((paint.groups or {}).values()))
+    averages = make_averages(
+        shot.rest, shot.triangles, paint.regions, paint.groups, paint.hats, turns=shot.settings.region_turns
+    )
     cloth = Cloth(
         shot.rest if paint.undeformed is None else paint.undeformed, shot.triangles, paint.follow, shot.settings,
-        shot.sample_rate, rows=rows, material=paint.material, warp=paint.warp, gravity=shot.gravity, monitor=monitor,
+        shot.sample_rate, averages=averages, material=paint.material, warp=paint.warp, gravity=shot.gravity,
+        monitor=monitor,
     )  # fmt: skip
     return ClothEngine(shot, cloth)
 
@@ -120,6 +119,8 @@ class ClothEngine(ClothShow):
             "row_entries": len(rows.points),
             "inner": self._cloth.inner,
             "fields": paint_of(self._shot).fields,
+            "reshaped": int(paint_of(self._shot).reshaped),
+            "paired": len(paint_of(self._shot).groups or {}) if paint_of(self._shot).paired else 0,
             **({} if self._collided is None else self._collided.counts()),
         }
 
@@ -171,12 +172,21 @@ class ClothEngine(ClothShow):
         """What acts beside the input on a way."""
         from .cloth import Acting
 
-        _, begin, end, _ = around
-        fields = (store.read("fields", begin), store.read("fields", end)) if "fields" in store.own_inputs else None
+        before, begin, end, after = around
+
+        def read(name: str, *samples: int | None) -> Any:
+            if name not in store.own_inputs:
+                return None
+            return tuple(store.read(name, end if index is None else index) for index in samples)
+
+        acting = Acting(
+            read("fields", begin, end), shapes=read("undeformed", begin, end),
+            paired=read("paired", before, begin, end, after),
+        )  # fmt: skip
         if self._cloth.body is None:
-            return Acting(fields)
+            return acting
         ends = (contact.obstacles_at(store, begin), contact.obstacles_at(store, end))
-        return Acting(fields, ends, contact.is_active(store, begin, end))
+        return dataclasses.replace(acting, ends=ends, collides=contact.is_active(store, begin, end))
 
     def _stored_state(self, store: Store, index: int) -> Any:
         from .cloth import State
@@ -207,7 +217,7 @@ class ClothEngine(ClothShow):
         found = []
         repeated = self._cloth.about["dependent_rows"]
         if repeated:
-            names = ", ".join(self._row_name(row) for row in repeated[:5])
+            names = ", ".join(self._cloth.averages.names[row] for row in repeated[:5])
             found.append(
                 f"{names} {'follows' if len(repeated) == 1 else 'follow'} by what others hold already, or hold nothing "
                 "that can move: left out of the averages."
@@ -217,12 +227,6 @@ class ClothEngine(ClothShow):
         if any(numbers.unsettled for numbers in marks):
             found.append("The cloth found no rest in the first pose and starts as near to it as it came.")
         return found
-
-    def _row_name(self, row: int) -> str:
-        """Regions come first, then painted groups."""
-        groups = list(paint_of(self._shot).groups or {})
-        first = self._cloth.rows.count - len(groups)
-        return f'Group "{groups[row - first]}"' if row >= first else f"Region {row + 1}"
 
 
 def tell(report: Mapping[str, Any]) -> Told:

@@ -10,7 +10,8 @@ from ...bake.method import Layout, Shape
 
 def layout(vertices: int, counts: Mapping[str, int]) -> Layout:
     """From the number of rows of the guide, of their entries and of what hinges carry; `fields` is how many force
-    fields act. One that collides has the counts of that too."""
+    fields act, `reshaped` whether samples have the undeformed shape, `paired` how many groups a guide places. One that
+    collides has the counts of that too."""
     points: Shape = ((vertices, 3), "<f8")
     constants: dict[str, Shape] = {
         "follow": ((vertices,), "<f8"),
@@ -21,6 +22,10 @@ def layout(vertices: int, counts: Mapping[str, int]) -> Layout:
     inputs: dict[str, Shape] = {}
     if counts["fields"]:
         inputs["fields"] = ((counts["fields"], fields.WIDTH), "<f8")
+    if counts.get("reshaped"):
+        inputs["undeformed"] = ((vertices, 3), "<f4")
+    if counts.get("paired"):
+        inputs["paired"] = ((counts["paired"], 3), "<f8")
     # Cloth in world metres and m/s, and what its hinges carry.
     inner = counts["inner"] if "inner" in counts else counts["hinges"]  # in bakes of before their angles alone
     state: dict[str, Shape] = {"simulated": points, "velocity": points, "inner": ((inner, 1), "<f8")}

@@ -13,6 +13,7 @@ from ...bake.contact import Collided
 from ...bake.shot import Shot
 from ...bake.store import Store
 from ...base.hashes import hash_arrays
+from ...geometry.sparse import Rows
 
 Array = npt.NDArray[Any]
 Floats = npt.NDArray[np.float64]
@@ -28,6 +29,9 @@ class ClothPaint:
     material: Mapping[str, Floats] | None = None  # (t,) weights of what changes the material, by what they change
     warp: Floats | None = None  # (m, 3) which way it runs in each triangle; None: there are no threads
     undeformed: Floats | None = None  # (t, 3) a shape of its own; None: as at rest
+    reshaped: bool = False  # samples have the undeformed shape
+    hats: Rows | None = None  # the vertices (t) as means of those of a guide, around which they are held
+    paired: bool = False  # samples have the places of the groups on a guide
     fields: int = 0  # how many force fields act in each sample
     collided: Collided | None = None  # what it meets; None: it does not collide
     region: Floats | None = None  # (t,) where edits act; None: everywhere
@@ -41,6 +45,10 @@ class ClothPaint:
         arrays |= {f"material {name}": weights for name, weights in (self.material or {}).items()}
         if self.undeformed is not None:
             arrays["undeformed"] = self.undeformed
+        if self.hats is not None:
+            arrays |= {"hats": self.hats.points, "hat weights": self.hats.weights}
+        if self.reshaped or self.paired:
+            arrays["sampled"] = np.array([self.reshaped, self.paired])
         if self.collided is not None:
             arrays |= self.collided.arrays()
         return arrays | {f"group {name}": weights for name, weights in (self.groups or {}).items()}

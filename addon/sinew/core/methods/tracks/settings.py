@@ -243,6 +243,26 @@ class Settings(CollisionSettings):
         counts=CHANGED,
         label="Groups",
     )
+    region_turns: bool = setting(
+        False,
+        "Patches keep the way that they lie too, not only their place: stiffer to the eye, for a gesture that must be "
+        "read",
+        counts=CHANGED,
+        label="Keep Turn",
+    )
+    guide_object: str = setting(
+        "",
+        "Another mesh that the cloth follows: the coarse one that Flesh Out made it of, also while it plays a bake of "
+        "its own, or one of any making that has the groups of Groups too. Empty follows its own animation",
+        counts=DATA,
+        label="Guide",
+    )
+    guide_vertices: bool = setting(
+        True,
+        "The cloth keeps its average around each vertex of a guide that it was subdivided from",
+        counts=CHANGED,
+        label="Around Its Vertices",
+    )
     pin_group: str = vertex_group(
         "Vertex group that says where the cloth follows the animation: 1 exactly, 0 not at all, between it is drawn "
         "there. Empty finds waist, collar and cuffs by itself",
@@ -272,6 +292,21 @@ class Settings(CollisionSettings):
         counts=DATA,
         names=SHAPE_KEY,
         label="Undeformed",
+    )
+    undeformed_object: str = setting(
+        "",
+        "Another mesh that is the undeformed shape on every frame, such as a duplicate that was crumpled: its vertices "
+        "where this one has its own, and animated if it is",
+        counts=DATA,
+        label="Undeformed Mesh",
+    )
+    undeformed_amount: float = setting(
+        1.0,
+        "How much of the undeformed shape there is: 0 is the mesh at rest. It can be animated",
+        low=0.0,
+        high=2.0,
+        counts=DATA,
+        label="Undeformed Amount",
     )
     real_size: float = setting(
         0.0,
@@ -310,6 +345,10 @@ class Settings(CollisionSettings):
     simulate: bool = again(EditSettings, "simulate")
     edits: str = again(EditSettings, "edits")
     edit_group: str = again(EditSettings, "edit_group")
+
+    @property
+    def led_by(self) -> str:
+        return self.guide_object
 
     @property
     def is_material(self) -> bool:
