@@ -22,7 +22,7 @@ from sinew.core.base.errors import Error
 from sinew.scene import setup
 from sinew.setups.face import finding
 from sinew.setups.face.finding import BONE_GROUP
-from sinew.ui.face import panel
+from sinew.ui.face import find, overlay, panel
 from sinew.ui.setup.panel import SINEW_PT_setup
 
 FRAMES = 6
@@ -229,7 +229,6 @@ def test_what_carries_head_and_jaw_and_the_skull_may_be_said(head: Any) -> None:
     assert max(report["depth"]) > max(found.report["face"]["depth"])
 
 
-@pytest.mark.once
 def test_a_bake_is_given_to_others_as_pc2_and_as_shape_keys(head: Any, tmp_path: Path) -> None:
     bpy.ops.sinew.add()
     assert not bpy.ops.sinew.export_pc2.poll() and not bpy.ops.sinew.make_shape_keys.poll()
@@ -286,6 +285,40 @@ def test_found_and_painted(head: Any) -> None:
         group.add([vertex.index], 1.0, "REPLACE")
     with pytest.raises(Error, match="flesh"):
         bake()
+
+
+def test_bone_flesh_and_stiffness_are_shown_in_colours(head: Any) -> None:
+    bpy.ops.sinew.add()
+    assert overlay.values_of(item()) is None
+    item().show_bone = True
+    assert overlay.values_of(item()) is None  # nobody has looked
+    assert bpy.ops.sinew.find_face() == {"FINISHED"}
+    shown = overlay.values_of(item())
+    assert shown is not None and overlay.values_of(item()) is shown
+    depth = find.depth_of(item())
+    assert (shown[depth == 0.0] == 1.0).all() and shown[depth.argmax()] == 0.0 and shown[depth > 0.0].max() < 0.5
+    item().show_stiffness = True
+    assert not item().show_bone and (overlay.values_of(item()) == 0.5).all()
+    lips = head.vertex_groups.new(name="Lips")
+    lips.add([0, 1, 2], 1.0, "REPLACE")
+    still(head)
+    blocks = head.data.shape_keys.key_blocks
+    item().key_stiffness = "jawOpen=20 [Lips]; mouthPucker=0.1"
+    blocks["jawOpen"].value = 1.0
+    shown = overlay.values_of(item())
+    assert shown is not None and (shown[:3] == 1.0).all() and (shown[3:] == 0.5).all()
+    blocks["jawOpen"].value, blocks["mouthPucker"].value = 0.0, 1.0
+    shown = overlay.values_of(item())
+    assert shown is not None and shown.min() < 0.2 and shown.max() == 0.5
+    item().key_stiffness, item().tighten = "", 4.0
+    shown = overlay.values_of(item())
+    assert shown is not None and shown.max() > 0.6 and shown[top_of(head)] == pytest.approx(0.5, abs=1e-3)
+    item().show_stiffness = False
+    assert overlay.values_of(item()) is None
+
+
+def top_of(ob: Any) -> int:
+    return max(range(len(ob.data.vertices)), key=lambda index: float(ob.data.vertices[index].co.z))
 
 
 def test_every_panel_of_a_face_draws(head: Any) -> None:

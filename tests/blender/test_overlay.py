@@ -20,6 +20,7 @@ from sinew.scene import setup
 from sinew.ui import job_operator
 from sinew.ui.background import results
 from sinew.ui.enrich import cage, overlay, view, weights
+from sinew.ui.flesh import colored
 from sinew.ui.setup import properties, state
 
 
@@ -292,7 +293,7 @@ def test_the_preview_reaches_what_a_subdivision_adds(arm: Any) -> None:
     surface = weights.surface_of(item(), bpy.context.evaluated_depsgraph_get())
     assert surface is not None and len(surface.positions) > len(arm.data.vertices)
     assert len(surface.colors) == len(surface.positions)
-    assert not (surface.colors == np.float32(weights._UNKNOWN)).all(axis=1).any()
+    assert not (surface.colors == np.float32(colored._UNKNOWN)).all(axis=1).any()
 
 
 def test_a_cage_object_says_what_follows_inside(arm: Any, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from sinew.core.methods.face import METHOD
 from sinew.core.methods.face import cage as cage_module
 from sinew.core.methods.face.cage import make_face_cage
 from sinew.core.methods.face.engine import make_enricher
-from sinew.core.methods.face.materials import KeyMaterial, parse
+from sinew.core.methods.face.materials import KeyMaterial, parse, stiffness_of_skin, strain_of_skin
 from sinew.core.methods.face.painted import make_paint, solid_carried
 from sinew.core.methods.face.settings import Settings
 from sinew.core.paint.face import JAW, find_face, moves_of_poses, told_by
@@ -320,6 +320,18 @@ def test_flesh_is_as_stiff_as_keys_say_and_a_still_head_stays_its_input(tmp_path
     assert np.abs(offsets(still, keys)).max() < 1e-6 * np.ptp(REST, axis=0).max()
     firm, soft = (np.sqrt((offsets(shaken, key) ** 2).mean()) for key in (keys * 0 + [1.0, 0.0], keys * 0 + [0.0, 1.0]))
     assert firm < 0.6 * soft
+
+
+def test_what_is_shown_of_the_skin_is_what_flesh_is_told() -> None:
+    square = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0]])
+    sides = np.array([[0, 1, 2], [0, 2, 3]], np.int32)
+    stretched = square * (1.4, 0.8, 1.0) @ turned(30.0).T[[2, 0, 1]]
+    assert strain_of_skin(square, sides, square) == pytest.approx(np.zeros(4), abs=1e-7)
+    assert strain_of_skin(square, sides, stretched) == pytest.approx(np.full(4, np.hypot(0.4, 0.2)))
+    rows, where = parse("a=5; b=0.5"), np.array([[1.0, 1.0, 0.0, 0.5], [0.0, 1.0, 0.0, 0.0]])
+    assert stiffness_of_skin(rows, where, np.array([1.0, 0.5])) == pytest.approx([5.0, 4.75, 1.0, 3.0])
+    tight = stiffness_of_skin((), where, np.zeros(0), 2.0, np.array([0.0, 0.15, 0.3, 9.0]))
+    assert tight == pytest.approx([1.0, 2.0, 3.0, 3.0])
 
 
 def test_painted_bone_holds_and_painted_flesh_is_free() -> None:

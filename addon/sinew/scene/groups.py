@@ -102,6 +102,18 @@ def shown_group(ob: Any, place: int, name: str, unpainted: float) -> Floats:
     return finished(group_now(ob, name, unpainted))
 
 
+def plain_weights(ob: Any, name: str) -> Floats:
+    """(t,) of a vertex group on the mesh without modifiers; 0 where a vertex has none, and where there is no group."""
+    group = ob.vertex_groups.get(name)
+    weights = np.zeros(len(ob.data.vertices))
+    if group is not None:
+        for vertex in ob.data.vertices:
+            for entry in vertex.groups:
+                if entry.group == group.index:
+                    weights[vertex.index] = entry.weight
+    return weights
+
+
 def painted_points(name: str, group: str, matrix: Floats) -> Floats:
     """(k, 4) the vertices of an object that are in a group, taken by `matrix` from its own space, and their weights."""
     ob = bpy.data.objects.get(name)

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import stack
+from .groups import plain_weights
 from .sampler import Rest, shape_of_key
 from .steps import Steps
 from .subject import Subject
@@ -34,7 +35,7 @@ def moves_in_steps(subject: Subject, rest: Rest) -> Steps[tuple[list[str], npt.N
     count = len(rest.positions)
     for key in moving_keys(ob):
         if count == len(ob.data.vertices) and not _changes_count(subject):
-            move = (_points(key, count) - _points(key.relative_key, count)) * _mask(ob, key, count)[:, None]
+            move = (_points(key, count) - _points(key.relative_key, count)) * _mask(ob, key)[:, None]
             placed = move @ rest.matrix[:3, :3].T
         else:  # mirrored or subdivided: as Blender makes it
             placed = shape_of_key(subject, key.name) - rest.positions
@@ -72,14 +73,7 @@ def _coordinates(key: Any, count: int) -> npt.NDArray[np.float32]:
     return flat.reshape(-1, 3)
 
 
-def _mask(ob: Any, key: Any, count: int) -> Floats:
+def _mask(ob: Any, key: Any) -> Floats:
     """(t,) how much of a key each vertex takes."""
-    group = ob.vertex_groups.get(key.vertex_group) if key.vertex_group else None
-    if group is None:
-        return np.ones(count)
-    weights = np.zeros(count)
-    for vertex in ob.data.vertices:
-        for entry in vertex.groups:
-            if entry.group == group.index:
-                weights[vertex.index] = entry.weight
-    return weights
+    is_masked = key.vertex_group and key.vertex_group in ob.vertex_groups
+    return plain_weights(ob, key.vertex_group) if is_masked else np.ones(len(ob.data.vertices))

@@ -15,6 +15,7 @@ from .edit import tool as edit_tool
 from .enrich import animate, cage, follow_group, overlay, spread, trial, view
 from .enrich import panel as flesh
 from .face import panel as face
+from .face import view as face_view
 from .flesh import after
 from .setup import (
     bake,
@@ -38,9 +39,9 @@ from .tracks import panel as cloth
 
 # In this order, and unregistered in the opposite one.
 _PARTS = (
-    *(preferences, manual, view, contacts, edit_rows, properties, parts, operators, follow_group, animate, live),
-    *(after, bake, cage, trial, spread, overlay, presets, panel, flesh, face, cloth, collisions, passengers, export),
-    *(cache, sidebar, menu, timeline, edit_pull, edit_operators, edit_panel, edit_overlay, edit_tool),
+    *(preferences, manual, view, face_view, contacts, edit_rows, properties, parts, operators, follow_group, animate),
+    *(live, after, bake, cage, trial, spread, overlay, presets, panel, flesh, face, cloth, collisions, passengers),
+    *(export, cache, sidebar, menu, timeline, edit_pull, edit_operators, edit_panel, edit_overlay, edit_tool),
     *(saving, job_operator, background),
 )
 _is_registered = False

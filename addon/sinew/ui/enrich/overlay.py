@@ -10,7 +10,6 @@ import gpu
 import numpy as np
 import numpy.typing as npt
 from gpu_extras import batch as gpu_batch
-from mathutils import Matrix
 
 from ...core.bake.look import last_change, slot_of
 from ...core.base.errors import Error
@@ -20,6 +19,8 @@ from ...scene.objects import unit_of
 from .. import handlers
 from ..background import results
 from ..drawing import Drawings
+from ..flesh import colored
+from ..flesh.colored import Batch
 from ..setup import properties, state
 from . import cage, trial, view, weights
 
@@ -27,7 +28,6 @@ _gpu: Any = gpu  # the stubs know less than Blender
 _batch_for_shader: Any = gpu_batch.batch_for_shader
 
 _BEHIND = 0.12  # opacity of what the mesh hides
-_CLOSER = 0.002  # towards the eye, as a share of the distance, so that colours win against the mesh they lie on
 
 
 @dataclass
@@ -40,15 +40,8 @@ class Wire:
     weights: npt.NDArray[np.float64]  # (n,)
 
 
-@dataclass
-class _Batch:
-    key: tuple[Any, ...]
-    lines: Any = None
-    faint: Any = None
-
-
 _wires: dict[str, Wire] = {}  # by the id of the setup
-_batches: dict[tuple[str, str], _Batch] = {}  # by what it shows, and that id
+_batches: dict[tuple[str, str], Batch] = {}  # by what it shows, and that id
 
 
 def wire_of(item: Any, frame: float) -> Wire | None:
@@ -157,7 +150,7 @@ def _draw_cage(context: Any, item: Any) -> None:
     batch = _batches.get(("cage", properties.key_of(item)))
     shader = _gpu.shader.from_builtin("SMOOTH_COLOR")
     if batch is None or batch.key != wire.key:
-        batch = _Batch(wire.key)
+        batch = Batch(wire.key)
         batch.lines, batch.faint = (
             _batch_for_shader(
                 shader,
@@ -179,27 +172,7 @@ def _draw_weights(context: Any, item: Any) -> None:
     surface = weights.surface_of(item, context.evaluated_depsgraph_get())
     if surface is None:
         return
-    batch = _batches.get(("weights", properties.key_of(item)))
-    shader = _gpu.shader.from_builtin("SMOOTH_COLOR")
-    if batch is None or batch.key != surface.key:
-        batch = _Batch(surface.key)
-        batch.lines = _batch_for_shader(
-            shader, "TRIS", {"pos": surface.positions, "color": surface.colors}, indices=surface.triangles
-        )
-        _batches[("weights", properties.key_of(item))] = batch
-    # The mesh shows through, so that its form can be seen; it also hides what lies behind it.
-    _gpu.state.blend_set("ALPHA")
-    _gpu.state.depth_test_set("LESS_EQUAL")
-    with _gpu.matrix.push_pop():
-        _gpu.matrix.load_matrix(_closer(context.region_data) @ surface.matrix)
-        batch.lines.draw(shader)
-
-
-def _closer(region: Any) -> Matrix:
-    """The view, a little nearer to the eye."""
-    if region.is_perspective:
-        return Matrix.Scale(1.0 - _CLOSER, 4) @ region.view_matrix
-    return Matrix.Translation((0.0, 0.0, _CLOSER * region.view_distance)) @ region.view_matrix
+    colored.draw(context, surface, _batches, ("weights", properties.key_of(item)))
 
 
 def forget() -> None:

@@ -6,38 +6,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import bpy
-import numpy as np
-import numpy.typing as npt
-from mathutils import Matrix
 
-from ...core.cage.view import spread_values, weight_colors
 from ...scene import compat, fingerprint
 from ...setups.flesh.body import follow_group, look_at, unpainted
 from .. import job_operator
 from ..background import results
+from ..flesh import colored
+from ..flesh.colored import Surface
 from ..setup import properties
 from . import cage, view
 
 _WHAT = "Finding the weights"
 _INTERVAL = 0.5  # seconds between two looks at mesh and group
-_OPACITY = 0.7
-_UNKNOWN = (0.3, 0.3, 0.3, _OPACITY)  # what modifiers have added and no edge connects to the mesh
-
-
-@dataclass
-class Surface:
-    """Coloured triangles in the object's own space."""
-
-    key: tuple[Any, ...]
-    positions: npt.NDArray[np.float32]  # (n, 3)
-    triangles: npt.NDArray[np.int32]  # (m, 3)
-    colors: npt.NDArray[np.float32]  # (n, 4)
-    matrix: Matrix  # to the world
-
 
 _surfaces: dict[str, Surface] = {}  # by the id of the setup
 
@@ -73,43 +56,9 @@ def surface_of(item: Any, depsgraph: Any) -> Surface | None:
     follow = results.last(_WHAT, properties.key_of(item))
     if follow is None or item.object.mode == "EDIT":
         return None
-    evaluated = item.object.evaluated_get(depsgraph)
-    mesh = evaluated.data
-    positions = compat.mesh_positions(mesh)
     known = _surfaces.get(properties.key_of(item))
-    topology = (id(follow), len(mesh.vertices), len(mesh.edges), len(mesh.loops))
-    if known is None or known.key[0] != topology or not np.array_equal(known.positions, positions):
-        version = known.key[1] + 1 if known is not None else 0
-        if known is not None and known.key[0] == topology:
-            triangles, colors = known.triangles, known.colors
-        else:
-            triangles, colors = _triangles(mesh), _colors(mesh, follow)
-        known = Surface((topology, version), positions, triangles, colors, Matrix())
-        _surfaces[properties.key_of(item)] = known
-    known.matrix = evaluated.matrix_world.copy()
-    return known
-
-
-def _triangles(mesh: Any) -> npt.NDArray[np.int32]:
-    mesh.calc_loop_triangles()
-    flat = np.empty(3 * len(mesh.loop_triangles), dtype=np.int32)
-    mesh.loop_triangles.foreach_get("vertices", flat)
-    return flat.reshape(-1, 3)
-
-
-def _colors(mesh: Any, follow: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
-    """Colours of all vertices that show. Those that a subdivision above us adds follow ours and lie between them."""
-    count = len(mesh.vertices)
-    weights, known = np.zeros(count), np.zeros(count, dtype=bool)
-    shared = min(count, len(follow))
-    weights[:shared], known[:shared] = follow[:shared], True
-    if not known.all():
-        edges = np.empty(2 * len(mesh.edges), dtype=np.int32)
-        mesh.edges.foreach_get("vertices", edges)
-        weights, known = spread_values(weights, known, edges.reshape(-1, 2))
-    colors = weight_colors(weights, _OPACITY)
-    colors[~known] = _UNKNOWN
-    return colors
+    _surfaces[properties.key_of(item)] = surface = colored.surface_of(item.object, depsgraph, follow, known)
+    return surface
 
 
 def _tick() -> float | None:

@@ -23,6 +23,7 @@ from ..setup.look import LookOperator, LookWork
 from ..work import Work
 
 _found: dict[str, tuple[str, ...]] = {}  # what was found last, in lines, by the id of the setup
+_depths: dict[str, Any] = {}  # the depth of flesh that was found with it, (t,)
 
 
 def lines_of(item: Any) -> tuple[str, ...]:
@@ -33,6 +34,11 @@ def lines_of(item: Any) -> tuple[str, ...]:
     baked = state.bake_of(item)
     told = baked[1].report.get("face") if baked is not None else None
     return report.lines(told) if told else ("Finds jaw, teeth, eyes, bone and flesh by itself",)
+
+
+def depth_of(item: Any) -> Any:
+    """(t,) of flesh, metres, as it was found just now; None: nobody has looked."""
+    return _depths.get(properties.key_of(item))
 
 
 class FindWork(LookWork):
@@ -60,6 +66,7 @@ class FindWork(LookWork):
 
     def finish(self, outcome: Any) -> str:
         _found[self.setup_id] = lines = outcome[2]
+        _depths[self.setup_id] = np.where(outcome[1].is_free, outcome[1].depth, 0.0)
         return ". ".join(lines)
 
 
@@ -128,4 +135,5 @@ register, _unregister = registering((SINEW_OT_find_face, SINEW_OT_paint_bone))
 
 def unregister() -> None:
     _found.clear()
+    _depths.clear()
     _unregister()

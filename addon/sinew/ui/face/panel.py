@@ -22,7 +22,7 @@ from ..setup.parts import (
     draw_setting,
     draw_text,
 )
-from . import find, rows
+from . import find, overlay, rows
 
 
 def draw_carrier(layout: Any, item: Any, name: str, ob: Any) -> None:
@@ -62,6 +62,12 @@ class SINEW_PT_face_found(OfFace, bpy.types.Panel):
         buttons.operator("sinew.find_face", icon="VIEWZOOM")
         used = bone_group(ob, properties.settings_of(item))
         buttons.operator("sinew.paint_bone", text="Paint Bone" if used else "Make Bone Group", icon="WPAINT_HLT")
+        shown = layout.row(heading="Show", align=True)
+        shown.use_property_split = False
+        shown.prop(item, "show_bone", toggle=True)
+        shown.prop(item, "show_stiffness", toggle=True)
+        if item.show_bone and overlay.bone_of(item) is None:
+            draw_notes(layout, ["Press Find, or bake"])
         draw_named(layout, item, "bone_group", ob)
         if not item.bone_group:
             draw_notes(layout, [f"Uses {used}" if used else "Automatic"])
@@ -111,6 +117,7 @@ def _look(values: Mapping[str, Any]) -> Sequence[str]:
 def register() -> None:
     find.register()
     rows.register()
+    overlay.register()
     methods.register("face", methods.Shown(draw_controls, look=_look))
     _register()
 
@@ -118,5 +125,6 @@ def register() -> None:
 def unregister() -> None:
     _unregister()
     methods.unregister("face")
+    overlay.unregister()
     rows.unregister()
     find.unregister()

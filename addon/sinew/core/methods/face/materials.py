@@ -22,6 +22,7 @@ Floats = npt.NDArray[np.float64]
 
 _ROW = re.compile(r"^(?P<key>[^=\[\]]+)=\s*(?P<factor>[0-9.eE+-]+)\s*(\[(?P<group>[^\]]*)\])?$")
 FACTORS = (0.1, 20.0)
+TIGHT = 0.3  # strain from which Tighten acts fully
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,31 @@ def _number(text: str) -> float | None:
         return float(text)
     except ValueError:
         return None
+
+
+def stiffness_of_skin(
+    rows: Sequence[KeyMaterial], where: Floats, values: Floats, tighten: float = 0.0, strain: Floats | None = None
+) -> Floats:
+    """(t,) how many times as stiff flesh is under the skin, as far as the skin tells it: by the `values` (k,) of keys
+    that act `where` (k, t), and by how much the skin is strained (t,)."""
+    factors = np.array([row.factor - 1.0 for row in rows])
+    stiffness = np.clip(1.0 + (values * factors) @ where, *FACTORS) if len(rows) else np.ones(where.shape[1])
+    if strain is not None:
+        stiffness = stiffness * (1.0 + tighten * np.minimum(strain / TIGHT, 1.0))
+    found: Floats = np.clip(stiffness, *FACTORS)
+    return found
+
+
+def strain_of_skin(rest: Floats, triangles: npt.NDArray[np.int32], posed: Floats) -> Floats:
+    """(t,) |S - I|, S the stretch of the triangles around a vertex, on average."""
+    old, new = (np.stack([p[triangles[:, k]] - p[triangles[:, 0]] for k in (1, 2)], axis=2) for p in (rest, posed))
+    metric = np.linalg.pinv(old.transpose(0, 2, 1) @ old, hermitian=True)
+    turned = metric @ (new.transpose(0, 2, 1) @ new)  # its eigenvalues are the squares of those of S
+    trace, root = np.trace(turned, axis1=1, axis2=2), np.sqrt(np.maximum(np.linalg.det(turned), 0.0))
+    strain = np.sqrt(np.maximum(trace - 2.0 * np.sqrt(np.maximum(trace + 2.0 * root, 0.0)) + 2.0, 0.0))
+    counts = np.maximum(np.bincount(triangles.ravel(), minlength=len(rest)), 1)
+    mean: Floats = np.bincount(triangles.ravel(), np.repeat(strain, 3), len(rest)) / counts
+    return mean
 
 
 class Materials:
