@@ -241,6 +241,7 @@ void sn_detail_map_freeze(SnDetailMap *map, const double *fitted, const double *
 void sn_detail_map_place(SnDetailMap *map, const double *positions, double *surface)
 {
     average_gradients(map, map->fitted, positions);
+    find_limits(map);
     spread_gradients(map);
     sn_parallel_for(map->embedding->vertex_count, CHUNK, move_vertices, &(MoveJob){map, map->fitted, positions, 1, surface});
 }

@@ -20,7 +20,7 @@ SnStatus sn_detail_apply(SnContext *context, const SnTetMesh *cage, const SnEmbe
                          const double *simulated, const double *input, SnInterpolation interpolation, double *result);
 
 /* The same at one frame as a linear map: the surface of a cage x is q(x) = q̄ + L (x - fitted), with q̄ the input. What is not linear, which
-   tets follow the input and where gradients are clamped, is frozen as `simulated` has it. The map is the same for x, y and z. */
+   tets follow the input and where gradients are clamped, is frozen as `simulated` has it (but see _place). The map is the same for x, y and z. */
 typedef struct SnDetailMap {
     const SnTetMesh *cage;
     const SnEmbedding *embedding;
@@ -44,7 +44,8 @@ void sn_detail_map_clear(SnDetailMap *map);
 void sn_detail_map_freeze(SnDetailMap *map, const double *fitted, const double *simulated, const double *input,
                           SnInterpolation interpolation, const unsigned char *held);
 
-/* surface (surface vertices x 3) = q(positions) of cage vertices x 3 */
+/* surface (surface vertices x 3) = q(positions) of cage vertices x 3, clamped as `positions` have it and not as it is frozen: where the same
+   tets follow this is to the bit what sn_detail_apply exports. From here on that is what is frozen. */
 void sn_detail_map_place(SnDetailMap *map, const double *positions, double *surface);
 
 /* moved (surface vertices x 3) = L offset (cage vertices x 3) */

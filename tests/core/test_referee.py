@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 import pytest
 import referee
+from bodies import box_surface, rod, sphere
+from shots import make_shot
+from sinew.core.bake import obstacles, run
+from sinew.core.bake.before import Member
+from sinew.core.bake.contact import Collided
+from sinew.core.bake.shot import Sample
+from sinew.core.bake.spool import Given
+from sinew.core.bake.store import Store
 from sinew.core.base.native import module
+from sinew.core.flesh.settings import Settings
 from sinew.core.geometry.crossings import find_crossings
 from test_crossings import calf, edges_of
 
@@ -98,3 +111,120 @@ def test_pairs_of_a_calf_between_two_frames_meet_when_the_referee_says() -> None
         ways = [np.ascontiguousarray(frame[pairs].reshape(-1, 12)) for frame in (begin, end)]
         hits += int((judge_pairs(ways[0], ways[1], is_edges, 0.005) < 1.0).sum())
     assert hits > 0
+
+
+Mesh = tuple[Floats, npt.NDArray[np.int32]]
+FREE = {"resolution": 5, "free_body": True, "young": 1e5, "damping_stiffness": 0.01}
+COUNT = 10
+
+
+class Ram:
+    """A ball that is led from one frame to the next by so much."""
+
+    name, thickness, friction = "ram", 0.0, None
+
+    def __init__(self, centre: tuple[float, float, float], step: tuple[float, float, float]) -> None:
+        points, self.triangles = sphere(6, 8, (0.3, 0.3, 0.3))
+        self.shape, self.vertices = (points + centre).astype(np.float32), len(points)
+        self._step = np.array(step)
+
+    def at(self, k: int) -> Floats:
+        place = np.eye(4)
+        place[:3, 3] = k * self._step
+        return place
+
+
+def bakes(folder: Path, bodies: list[tuple[Mesh, Any, list[Floats]]], ram: Ram | None, **values: Any) -> list[Mesh]:
+    """All that collides as one mesh a frame. Bodies: at rest, what of them follows, frames of the input."""
+    read = Collided() if ram is None else Collided(obstacles=obstacles.gather([ram]))
+    ground = obstacles.ground(0.0, (0.0, 0.0, 0.5), 1.0)
+    read = Collided(obstacles=read.obstacles, ground=0.0)
+    members = []
+    for number, ((rest, triangles), follow, frames) in enumerate(bodies):
+        settings = Settings().replace({"collide": True, "strict": True, **values})
+        met = read if settings.collide else None
+        name = {"owner_setup": str(number), "owner_object": str(number)}
+        shot = make_shot(rest, triangles, follow, COUNT, settings=settings, collided=met, **name)
+        outer = {} if ram is None or met is None else {obstacles.MATRICES: ram.at}
+        samples = []
+        for k in range(COUNT):
+            shape = frames[k % len(frames)].astype(np.float32)
+            samples.append(Sample(k, shape, np.eye(4), read={name: at(k) for name, at in outer.items()}))
+        members.append(Member(shot, Given(samples), world="one"))
+    outcomes = run.bake_group(members, folder)
+    found = []
+    for k in range(COUNT):
+        meshes = [ground]
+        for outcome, ((_, triangles), _, _) in zip(outcomes, bodies, strict=True):
+            with Store.open(outcome.folder.parent, outcome.id) as store:
+                meshes.append((store.read_result(k).astype(np.float64), triangles))
+        if ram is not None:
+            meshes.append((ram.shape + ram.at(k)[:3, 3], ram.triangles))
+        starts = np.cumsum([0, *(len(points) for points, _ in meshes)])
+        triangles = [sides + start for (_, sides), start in zip(meshes, starts)]
+        found.append((np.concatenate([points for points, _ in meshes]), np.concatenate(triangles).astype(np.int32)))
+    return found
+
+
+def thrown(folder: Path, **values: Any) -> list[Mesh]:
+    ball, sides = sphere(6, 8, (0.4, 0.4, 0.4))
+    bodies = [((ball + (x, 0.0, 0.6), sides), np.zeros(len(ball)), [ball + (x, 0.0, 0.6)]) for x in (-0.45, 0.45)]
+    ram = Ram((0.1, 0.2, 2.9), (0.0, 0.0, -0.25))
+    return bakes(folder, bodies, ram, **FREE, initial_spin=(0.3, 0.2, 0.0), **values)
+
+
+def swept(folder: Path, **values: Any) -> list[Mesh]:
+    """At 60 m/s."""
+    ball, sides = sphere(6, 8, (0.4, 0.4, 0.4))
+    ball = ball + (0.0, 0.0, 0.6)
+    ram = Ram((-3.3, 0.1, 0.5), (2.5, 0.0, 0.0))
+    weightless = {"gravity": (0.0, 0.0, 0.0)}
+    return bakes(folder, [((ball, sides), np.zeros(len(ball)), [ball])], ram, **FREE, **weightless, **values)
+
+
+def closed(folder: Path, **values: Any) -> list[Mesh]:
+    """A horseshoe whose input runs through itself where it is free."""
+    rest, sides = rod(0.15, 3.0, 10, 30)
+    rest = rest - (rest.min(axis=0) + rest.max(axis=0)) / 2.0 + np.random.default_rng(3).normal(0.0, 1e-3, rest.shape)
+
+    def bent(turn: float) -> Floats:
+        angle = 2.0 * np.pi * turn / 3.0
+        (x, y, z), radius = rest.T, 1.0 / angle
+        return np.stack([(radius - y) * np.sin(angle * x), radius - (radius - y) * np.cos(angle * x), z + 0.6], 1)
+
+    frames = [bent(min(0.6 + 0.09 * k, 1.15)) for k in range(COUNT)]
+    follow = (np.abs(rest[:, 0]) < 0.4).astype(float)
+    return bakes(folder, [((frames[0], sides), follow, frames)], None, resolution=20, jiggle=4.0, **values)
+
+
+def pressed(folder: Path, **values: Any) -> list[Mesh]:
+    """A ball presses on flesh that is held below, down to where the flesh follows."""
+    rest, sides = box_surface((8, 8, 4), (1.0, 1.0, 0.4))
+    rest = rest + (-0.5, -0.5, 0.1)
+    ram = Ram((0.03, 0.02, 1.0), (0.0, 0.0, -0.062))
+    return bakes(folder, [((rest, sides), (rest[:, 2] < 0.15).astype(float), [rest])], ram, resolution=10, **values)
+
+
+def judged(frames: list[Mesh]) -> npt.NDArray[np.bool_]:
+    """Which frames the referee finds intersections in."""
+    positions, triangles = np.stack([points for points, _ in frames]), frames[0][1]
+    edges = edges_of(triangles)
+    answer = referee.ask("frames", rest=positions[0], edges=edges, triangles=triangles, positions=positions)
+    found: npt.NDArray[np.bool_] = answer["any"]
+    return found
+
+
+@pytest.mark.parametrize("scene", [thrown, closed, pressed])
+def test_no_frame_of_a_strict_bake_has_intersections_for_the_referee(
+    tmp_path: Path, scene: Callable[..., list[Mesh]]
+) -> None:
+    assert judged(scene(tmp_path / "off", collide=False, strict=False)).any()  # without, it would run through
+    assert not judged(scene(tmp_path / "on")).any()
+
+
+def test_what_a_ram_meets_at_60_metres_a_second_goes_along_with_it(tmp_path: Path) -> None:
+    frames = swept(tmp_path)
+    assert not judged(frames).any()
+    ground, ball = 8, len(sphere(6, 8, (0.4, 0.4, 0.4))[0])
+    places = np.stack([points[ground:, 0] for points, _ in frames])
+    assert abs(places[1, :ball].mean()) < 0.5 and places[-1, :ball].mean() > 0.9 * places[-1, ball:].mean() > 15.0

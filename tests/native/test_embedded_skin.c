@@ -83,15 +83,16 @@ static void go_to(Skinned *s, double fraction, double bend)
     }
 }
 
-/* At a frame the points are what is exported: frozen at it, and frozen somewhere else on the way to it, the input itself among that. */
-static void points_are_what_is_exported(SnInterpolation how, double fraction, double frozen_bend)
+/* At a frame the points are what is exported: frozen at it, and frozen somewhere else on the way to it, the input itself among that; and bent so
+   far that gradients are clamped. */
+static void points_are_what_is_exported(SnInterpolation how, double fraction, double frozen_bend, double bend)
 {
     Skinned s;
     skinned_init(&s, how);
     int frame = fraction == 0.0 ? 1 : 2;
     go_to(&s, fraction, frozen_bend);
     s.hung.freeze(s.hung.self, fraction, s.pose, s.positions);
-    go_to(&s, fraction, 0.3);
+    go_to(&s, fraction, bend);
     s.hung.place(s.hung.self, s.positions, s.points);
     CHECK(sn_detail_apply(&s.context, &s.cage, &s.embedding, s.poses[frame], s.positions, s.surfaces[frame], how, s.shown) == SN_OK);
     CHECK(scene_distance(s.points, s.shown, 3 * POINTS) < 1e-14);
@@ -177,9 +178,11 @@ int main(void)
 {
     const SnInterpolation ways[2] = {SN_INTERPOLATION_LINEAR, SN_INTERPOLATION_PHONG};
     for (int k = 0; k < 2; k++) {
-        points_are_what_is_exported(ways[k], 0.0, 0.3);
-        points_are_what_is_exported(ways[k], 1.0, 0.3);
-        points_are_what_is_exported(ways[k], 1.0, 0.0);
+        points_are_what_is_exported(ways[k], 0.0, 0.3, 0.3);
+        points_are_what_is_exported(ways[k], 1.0, 0.3, 0.3);
+        points_are_what_is_exported(ways[k], 1.0, 0.0, 0.3);
+        points_are_what_is_exported(ways[k], 1.0, 0.3, 8.0); /* clamped there, and not where it was frozen */
+        points_are_what_is_exported(ways[k], 1.0, 8.0, 0.3);
         rows_are_derivatives(ways[k]);
         straight_stays_straight(ways[k]);
     }
