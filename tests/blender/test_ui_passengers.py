@@ -124,6 +124,26 @@ def test_an_unticked_passenger_stays_out_and_loses_its_modifier(dressed: Any, tm
         assert [(one.object_name, one.rigid) for one in store.manifest.passengers] == [("Beads", False)]
 
 
+def test_a_soft_passenger_collides_by_choice_where_the_body_does(dressed: Any, tmp_path: Path) -> None:
+    def baked() -> list[bool]:
+        assert bpy.ops.sinew.bake() == {"FINISHED"}
+        entry = setup.find_of(dressed, bpy.context.scene)
+        assert entry is not None
+        assert setups.check_object(entry, setups.Target(Path(bpy.data.filepath))) is None
+        with Store.open(tmp_path / "sinew", entry.bake) as store:
+            return [one.triangles > 0 for one in store.manifest.passengers]
+
+    item().collide, item().self_collision = True, False
+    for row in item().passengers_list:
+        assert row.mode == "AUTOMATIC"
+    assert baked() == [False, False]
+    item().passengers_list[1].mode = "COLLIDES"
+    assert state_now().kind == state.STALE and "attached mesh" in state_now().text
+    assert baked() == [False, True]
+    item().collide = False
+    assert baked() == [False, False]
+
+
 def test_a_passenger_that_cannot_be_carried_is_left_out_and_told(dressed: Any) -> None:
     modifier = bpy.data.objects["Sleeve"].modifiers.new("Subdivision", "SUBSURF")
     modifier.levels, modifier.render_levels = 0, 2

@@ -30,7 +30,7 @@ SCHEMA = 4
 # of then, for its bakes were made so.
 _ONLY_METHOD = "enrich"
 _FORMER_DEFAULTS = {"bone_core": 0.0, "rigid_shells": False}
-SOFT, RIGID, AUTOMATIC = "SOFT", "RIGID", "AUTOMATIC"
+SOFT, RIGID, AUTOMATIC, COLLIDES = "SOFT", "RIGID", "AUTOMATIC", "COLLIDES"
 
 
 @dataclass

@@ -136,7 +136,7 @@ def _check_store(ob: Any, entry: setup.Setup, target: Target, store: Store) -> s
         reading = reading_of(method.name)
         read = finished(reading.read(sampler, rest, settings, False))
         choices = choices_of(ob, setup.current_scene(), settings, entry.id)
-        carried = finished(add_passengers(sampler, choices, reading.leaves))
+        carried = finished(add_passengers(sampler, choices, reading.leaves, settings))
         passengers = [passenger for _, passenger in carried]
         shot = make_shot(method, sampler, rest, read, settings, target, entry.id, passengers)
         if len(shot.rest) != manifest.vertices:
@@ -148,7 +148,7 @@ def _check_store(ob: Any, entry: setup.Setup, target: Target, store: Store) -> s
             return f'The mesh, what is painted on it or the settings of "{ob.name}" have changed: bake again.'
         if folders.entries(shot) != manifest.passengers:
             return f'The attached meshes of "{ob.name}" have changed: bake again.'
-        changed = check_inputs(store, shot, all_samples(sampler, read.outer))
+        changed = check_inputs(store, shot, all_samples(sampler, read.outer, shot))
         collided = getattr(shot.painted, "collided", None)
         crossed = None
         if changed is None and collided is not None:

@@ -70,14 +70,14 @@ def choices_of(ob: Any, scene: Any, settings: Any, setup_id: str = "") -> list[s
 
 
 def add_passengers(
-    sampler: Sampler, choices: list[setup.PassengerChoice], leaves: Callable[[PassengerRest], Any]
+    sampler: Sampler, choices: list[setup.PassengerChoice], leaves: Callable[[PassengerRest], Any], settings: Any
 ) -> Steps[list[tuple[setup.PassengerChoice, Passenger]]]:
     """Those that can be carried, from now on sampled with the body. `leaves`: see Reading."""
     bones = {bone.name for rig in stack.armatures(sampler.ob) for bone in rig.data.bones if bone.use_deform}
     carried = []
     for choice in choices:
         if choice.use:
-            passenger = _add_passenger(sampler, choice, bones, leaves)
+            passenger = _add_passenger(sampler, choice, bones, leaves, settings)
             if passenger is not None:
                 carried.append((choice, passenger))
             yield
@@ -85,7 +85,11 @@ def add_passengers(
 
 
 def _add_passenger(
-    sampler: Sampler, choice: setup.PassengerChoice, bones: set[str], leaves: Callable[[PassengerRest], Any]
+    sampler: Sampler,
+    choice: setup.PassengerChoice,
+    bones: set[str],
+    leaves: Callable[[PassengerRest], Any],
+    settings: Any,
 ) -> Passenger | None:
     """One that cannot be carried is left out, and the report says so: the body is what counts."""
     ob = choice.object
@@ -98,4 +102,6 @@ def _add_passenger(
     pieces = connected_pieces(len(rest.positions), rest.edges).astype(np.int32)
     if choice.mode == setup.AUTOMATIC:
         pieces[leaves(rest)] = -1
-    return Passenger(ob.name, rest.positions, rest.first, pieces, rigid)
+    collides = choice.mode == setup.COLLIDES and getattr(settings, "passengers_collide", False) and settings.collide
+    triangles = rest.triangles if collides and len(rest.triangles) else None
+    return Passenger(ob.name, rest.positions, rest.first, pieces, rigid, triangles)

@@ -88,7 +88,7 @@ class Sampling:
             rest = yield from sampler.rest_in_steps()
             self._read = read = yield from self._reading.read(sampler, rest, self._used, True)
             self._choices = choices_of(sampler.ob, setup.current_scene(), self.settings, self.setup_id)
-            carried = yield from add_passengers(sampler, self._choices, self._reading.leaves)
+            carried = yield from add_passengers(sampler, self._choices, self._reading.leaves, self._used)
             passengers = [passenger for _, passenger in carried]
             shot = make_shot(self.method, sampler, rest, read, self._used, self.target, self.setup_id, passengers)
             repeats = sampler.repeats() if self._used.loop else (False, False)
@@ -121,7 +121,7 @@ class Sampling:
         if stored is None:
             return None
         for is_right in itertools.chain(
-            stored.is_sound(), stored.agrees(_samples(sampler, outer, stored.looked_at()))
+            stored.is_sound(), stored.agrees(_samples(sampler, outer, shot, stored.looked_at()))
         ):
             yield
             if not is_right:
@@ -163,7 +163,7 @@ class Sampling:
             yield from self._stored.samples()
             return
         with sentences():
-            yield from all_samples(self._sampler, self._read.outer)
+            yield from all_samples(self._sampler, self._read.outer, self.shot)
 
     def __exit__(self, *error: object) -> None:
         self.leave()
@@ -241,15 +241,18 @@ def make_shot(
     )
 
 
-def all_samples(sampler: Sampler, outer: Outer) -> Iterator[Sample]:
+def all_samples(sampler: Sampler, outer: Outer, shot: Shot) -> Iterator[Sample]:
     """Those of all frames, missing ones bridged."""
-    taken = _samples(sampler, outer)
+    taken = _samples(sampler, outer, shot)
     return bridge(taken, sampler.count) if sampler.missing else taken
 
 
-def _samples(sampler: Sampler, outer: Outer, indices: Iterable[int] | None = None) -> Iterator[Sample]:
+def _samples(
+    sampler: Sampler, outer: Outer, shot: Shot, indices: Iterable[int] | None = None
+) -> Iterator[Sample]:
+    collide = [one.collides for one in shot.passengers]
     for index, positions, matrix, amount, carried in sampler.frames(indices):
-        passengers = tuple(Carried(*one) for one in carried)
+        passengers = tuple(Carried(*one, collides) for one, collides in zip(carried, collide, strict=True))
         yield Sample(index, positions, matrix, amount, passengers, outer.read())
 
 

@@ -19,6 +19,7 @@ class CollisionSettings(BakeSettings):
     """Lengths are fractions of the body's size."""
 
     meets_wearer: ClassVar[bool] = False  # whether it collides with the body that wears it, unasked
+    passengers_collide: ClassVar[bool] = False  # whether what it carries along can collide with it
 
     collide: bool = setting(
         False,

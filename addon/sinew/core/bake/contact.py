@@ -80,7 +80,8 @@ def is_active(store: Store, *indices: int) -> bool:
 class Body:
     """The surface of a body and what it meets, as the native module takes it. `size` and `rest` (t, 3) in metres;
     `first`: what the first sample says of the obstacles; `parts`: which vertices (t,) collide, None: all; `scale`: so
-    many times as large as in the scene the simulation is, `rest` and `size` too."""
+    many times as large as in the scene the simulation is, `rest` and `size` too; `bound`: what else the
+    native module is told of how the surface hangs on the simulation."""
 
     def __init__(
         self,
@@ -93,6 +94,7 @@ class Body:
         parts: Any = None,
         scale: float = 1.0,
         carried: Any = None,
+        bound: Mapping[str, Any] | None = None,
     ) -> None:
         self._obstacles, self._ground, self._scale = read.obstacles, None, scale
         groups, self._ignored = ignored_groups(settings, read.ignored or {}, len(rest))
@@ -106,6 +108,7 @@ class Body:
             "interpolation": "phong",  # what is shown otherwise, after the bake, is not seen
             "self_collision": settings.self_collision,
             "body_collision": settings.object_collision and settings.body_collision,
+            **(bound or {}),
         }
         self._starts = np.searchsorted(self._obstacles.owners, np.arange(self._obstacles.count + 1))
         if read.ground is not None:

@@ -82,7 +82,10 @@ def open_source(root: Path, bakes: Iterable[Manifest]) -> Store | None:
 
 def entries(shot: Shot) -> tuple[PassengerEntry, ...]:
     """What a manifest says of the shot's passengers."""
-    return tuple(PassengerEntry(one.object_name, len(one.rest), one.rigid) for one in shot.passengers)
+    return tuple(
+        PassengerEntry(one.object_name, len(one.rest), one.rigid, 0 if one.triangles is None else len(one.triangles))
+        for one in shot.passengers
+    )
 
 
 def remove(root: Path, bake_id: str, owner_file: str) -> bool:

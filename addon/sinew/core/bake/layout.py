@@ -61,6 +61,8 @@ def of(manifest: Manifest) -> Layout:
         for name in ("rest", "first"):
             constants[f"passenger_{index}_{name}"] = ((entry.vertices, 3), "<f8")
         constants[f"passenger_{index}_shells"] = ((entry.vertices,), "<i4")
+        if entry.triangles:
+            constants[f"passenger_{index}_triangles"] = ((entry.triangles, 3), "<i4")
         inputs[f"passenger_{index}_input"] = ((entry.vertices, 3), "<f4")
         inputs[f"passenger_{index}_matrix"] = ((4, 4), "<f8")
     return Layout({**constants, **own.constants}, {**inputs, **own.inputs}, own.prepared, own.state, own.pieces)

@@ -34,6 +34,7 @@ class PassengerEntry:
     object_name: str = field(compare=False)  # when it was baked
     vertices: int
     rigid: bool
+    triangles: int = 0  # of one that collides with the body
 
 
 @dataclass(frozen=True)
@@ -141,10 +142,13 @@ def _passengers_from_json(data: list[Any], damaged: str) -> tuple[PassengerEntry
     found: list[PassengerEntry] = []
     for entry in data[: _MAX_PASSENGERS + 1]:
         names = {field.name for field in dataclasses.fields(PassengerEntry)}
-        if not isinstance(entry, dict) or set(entry) != names or len(found) == _MAX_PASSENGERS:
-            raise StoreError(damaged.format("passengers"))
+        if not isinstance(entry, dict) or set(entry) | {"triangles"} != names or len(found) == _MAX_PASSENGERS:
+            raise StoreError(damaged.format("passengers"))  # a bake of before they could collide has no triangles
         good = isinstance(entry["object_name"], str) and isinstance(entry["rigid"], bool)
         if not good or type(entry["vertices"]) is not int or not 1 <= entry["vertices"] <= _MAX_COUNT:
+            raise StoreError(damaged.format("passengers"))
+        triangles = entry.get("triangles", 0)
+        if type(triangles) is not int or not 0 <= triangles <= _MAX_COUNT:
             raise StoreError(damaged.format("passengers"))
         found.append(PassengerEntry(**entry))
     return tuple(found)

@@ -75,9 +75,10 @@ def _between(before: Sample | None, a: Sample | None, b: Sample, after: Sample |
     for index in range(a.index + 1, b.index):
         t = (index - a.index) / (b.index - a.index)
         matrices = [frame.at(t) for frame in frames]
+        collide = [False, *(one.collides for one in a.carried)]
         body, *carried = (
-            Carried(_local(matrix, points), matrix)
-            for matrix, points in zip(matrices, np.split(cloud.at(t), ends), strict=True)
+            Carried(_local(matrix, points), matrix, collides)
+            for matrix, points, collides in zip(matrices, np.split(cloud.at(t), ends), collide, strict=True)
         )
         amount = a.amount + t * (b.amount - a.amount)
         yield Sample(index, body.positions, body.matrix, amount, tuple(carried), a.read)

@@ -88,6 +88,7 @@ def stored_shot(store: Store, settings: Any, shown: Any = None) -> Shot:
             first=store.constant(f"passenger_{number}_first"),
             shells=store.constant(f"passenger_{number}_shells"),
             rigid=entry.rigid,
+            triangles=store.constant(f"passenger_{number}_triangles") if entry.triangles else None,
         )
         for number, entry in enumerate(manifest.passengers)
     )

@@ -223,6 +223,8 @@ def _create(root: Path, shot: Shot, found: Found, engine: Engine) -> Store:
     for index, passenger in enumerate(shot.passengers):
         for name in ("rest", "first", "shells"):
             constants[f"passenger_{index}_{name}"] = getattr(passenger, name)
+        if passenger.triangles is not None:
+            constants[f"passenger_{index}_triangles"] = passenger.triangles
     return Store.create(root, manifest, constants)
 
 

@@ -28,6 +28,7 @@ class Carried:
 
     positions: npt.NDArray[np.float32]
     matrix: Floats
+    collides: bool = False
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,11 @@ class Passenger:
     first: Floats  # (p, 3) in the first sample
     shells: npt.NDArray[np.int32]  # (p,) number of the connected piece of each vertex; -1: it stays as its input
     rigid: bool  # each shell turns and shifts as a whole
+    triangles: npt.NDArray[np.int32] | None = None  # (m, 3) of one that collides with the body; None: it does not
+
+    @property
+    def collides(self) -> bool:
+        return self.triangles is not None
 
 
 @dataclass(frozen=True)
@@ -98,7 +104,10 @@ class Shot:
         numbers = [self.sample_rate, self.gravity, self.first_frame]
         text = json.dumps([_IDENTITY, self.native, settings, *numbers, *self.company, *painted])
         words = np.frombuffer(text.encode(), np.uint8)
-        return hash_arrays(self.rest, self.triangles, words, *painted.values())
+        worn: list[Array] = []
+        for one in self.passengers:
+            worn += [] if one.triangles is None else [one.rest, one.first, one.triangles]
+        return hash_arrays(self.rest, self.triangles, words, *painted.values(), *worn)
 
     def early(self) -> Shot:
         """As it is shown before all its samples are there: itself, where nothing depends on that."""
@@ -124,15 +133,17 @@ class Shot:
 
 
 def sample_hash(sample: Sample) -> str:
-    """Hash of what the simulation depends on, so neither of the amount nor of passengers."""
-    return hash_arrays(sample.positions, sample.matrix, *(sample.read[name] for name in sorted(sample.read)))
+    """Hash of what the simulation depends on, so neither of the amount nor of passengers that touch nothing."""
+    read = [sample.read[name] for name in sorted(sample.read)]
+    worn = [array for one in sample.carried if one.collides for array in (one.positions, one.matrix)]
+    return hash_arrays(sample.positions, sample.matrix, *read, *worn)
 
 
 def stored_sample(store: Store, index: int) -> Sample:
     """A sample again, from a bake that was made from it."""
     carried = tuple(
-        Carried(store.read(f"{name}_input", index), store.read(f"{name}_matrix", index))
-        for name in store.result_names[1:]
+        Carried(store.read(f"{name}_input", index), store.read(f"{name}_matrix", index), entry.triangles > 0)
+        for name, entry in zip(store.result_names[1:], store.manifest.passengers, strict=True)
     )
     amount = float(store.read("amount", index)[0, 0])
     return Sample(

@@ -4,6 +4,7 @@ something that the animation does not run through."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from .report import frame_of, numbers_of
 from .results import world
 from .shot import Shot
 from .store import Store
+from .worn import Worn
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]
@@ -126,27 +128,32 @@ def new_crossings(
     if collided.ground is not None:
         size = float(np.linalg.norm(np.ptp(shot.rest, axis=0)))
         met.append(obstacles.ground(collided.ground, shot.rest.mean(axis=0), size))
-    bits, pairs = ignored_groups(settings, collided.ignored or {}, len(shot.rest))
+    worn = Worn.of(shot)
+    triangles_of_body = worn.triangles(shot.triangles)
+    ignored = worn.painted(collided).ignored or {}
+    bits, pairs = ignored_groups(settings, ignored, worn.count + worn.added)
     beside = [other for other in others if is_active(other, index)]
 
-    def crossings(place: Callable[[Store, int], Floats]) -> set[Crossing]:
-        bodies = [(place(other, index), other.constant("triangles")) for other in beside]
-        body = (place(store, index), shot.triangles)
+    def crossings(place: Callable[[Store, int, str], Floats]) -> set[Crossing]:
+        bodies = [(place(other, index, ""), other.constant("triangles")) for other in beside]
+        body = (worn.surface(partial(place, store, index)), triangles_of_body)
         edges, triangles = find_crossings([body, *met, *bodies], settings.self_collision)
         rows = np.hstack([edges, triangles])
         rows = rows[(rows[:, 0] == 0) | (rows[:, 3] == 0)]  # not what others do among themselves
         if bits is not None:
             alone = (rows[:, 0] == 0) & (rows[:, 3] == 0)
-            rows = rows[~alone | ~ignores(bits, pairs, rows[:, 1:3], shot.triangles[np.where(alone, rows[:, 4], 0)])]
+            others_corners = triangles_of_body[np.where(alone, rows[:, 4], 0)]
+            rows = rows[~alone | ~ignores(bits, pairs, rows[:, 1:3], others_corners)]
         return set(map(tuple, rows.tolist()))
 
     found = crossings(_shown)
     return sorted(found - crossings(world)) if found else []
 
 
-def _shown(store: Store, index: int) -> Floats:
-    """What plays at a sample, in the world."""
-    return placed(store.read("matrix", index), store.read_result(index).astype(np.float64))
+def _shown(store: Store, index: int, name: str = "") -> Floats:
+    """What plays at a sample, in the world: the body, or `passenger_0_` and so on."""
+    result = store.read_result(index, name[:-1] or "result")
+    return placed(store.read(f"{name}matrix", index), result.astype(np.float64))
 
 
 def ignores(bits: Ints, pairs: Ints, points: Ints, others: Ints) -> npt.NDArray[np.bool_]:

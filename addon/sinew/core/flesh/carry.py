@@ -1,7 +1,7 @@
 """Passengers: other meshes that the cage of a body carries, such as eyes, teeth, clothes and hair cards.
 
-They take no part in the simulation: each follows its own input, plus what the flesh under it adds (methods, eq. 9).
-"""
+They have no mass: each follows its own input, plus what the flesh under it adds (methods, eq. 9). One that collides
+(core/bake/worn.py) hands on to the flesh what presses on it."""
 
 from __future__ import annotations
 
@@ -24,11 +24,16 @@ class Carrier:
         """`fitted` is the cage of the first sample, world metres."""
         self._stays = np.flatnonzero(passenger.shells < 0)
         self._rigid = RigidParts(np.maximum(passenger.shells, 0)) if passenger.rigid else None
-        self._cage = cage.bind(passenger.rest, cage.vertices)
-        missed = np.linalg.norm(self._cage.interpolate(fitted) - passenger.first, axis=1)
-        outside = np.linalg.norm(self._cage.interpolate(cage.vertices) - passenger.rest, axis=1)
+        self.cage = cage.bind(passenger.rest, cage.vertices)
+        missed = np.linalg.norm(self.cage.interpolate(fitted) - passenger.first, axis=1)
+        outside = np.linalg.norm(self.cage.interpolate(cage.vertices) - passenger.rest, axis=1)
         if np.median(missed - outside) > _MISSED * float(np.ptp(cage.vertices, axis=0).max()):
-            self._cage = cage.bind(passenger.first, fitted)
+            self.cage = cage.bind(passenger.first, fitted)
+
+    @property
+    def rest(self) -> Floats:
+        """Where the undeformed cage has it (p, 3)."""
+        return self.cage.interpolate(self.cage.vertices)
 
     def surface(self, fitted: Floats, moved: Floats, sampled: Floats, interpolation: str) -> Floats:
         """The passenger (p, 3) on the moved cage; exactly `sampled` where the cage is as it was fitted."""
@@ -38,7 +43,7 @@ class Carrier:
 
     def _carried(self, fitted: Floats, moved: Floats, sampled: Floats, interpolation: str) -> Floats:
         if self._rigid is not None:
-            return self._rigid.moved(self._cage.interpolate(fitted), self._cage.interpolate(moved), sampled)
+            return self._rigid.moved(self.cage.interpolate(fitted), self.cage.interpolate(moved), sampled)
         result = np.empty_like(sampled)
-        module.apply_detail(self._cage.native, np.ascontiguousarray(fitted), moved, sampled, interpolation, result)
+        module.apply_detail(self.cage.native, np.ascontiguousarray(fitted), moved, sampled, interpolation, result)
         return result

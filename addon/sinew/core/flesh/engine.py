@@ -22,6 +22,7 @@ from ..bake.report import numbers_of, played_numbers, root_mean
 from ..bake.results import added, carry, local, mean_square, world
 from ..bake.shot import Shot
 from ..bake.store import Store
+from ..bake.worn import Worn
 from .outer import Met, Outer
 from .painted import paint_of
 from .report import free_tets, inside_out, sound, summary
@@ -196,6 +197,7 @@ class FleshEngine(FleshShow):
         self._pool = concurrent.futures.ThreadPoolExecutor(1, "sinew fit")
         self._coming: tuple[int, Any] | None = None  # the sample that is being fitted, and its future
         self._free: Array | None = None
+        self._worn = Worn.of(shot)
         sources = Sources(_fitted, self._outer, self._stored_state, self._stand)
         self._course = Course(shot, enricher, enricher.seen, sources, _start(shot.settings))
 
@@ -260,10 +262,16 @@ class FleshEngine(FleshShow):
             return
         first = contact.obstacles_at(store, 0)
         whole = None if parts is None or parts.is_plain else parts.tracked & (parts.rigid < 0)
-        shot = self._shot
+        worn, rest, bound = self._worn, self._shot.rest, {}
+        if worn.added:
+            carriers = [self.shown.carrier(one, store.read("fitted", 0)) for one in worn.passengers.values()]
+            self._enricher.worn, bound = carriers, {"cage": self.shown.cage_with(carriers).native}
+            rest = np.concatenate([rest, *(one.rest for one in carriers)])
+            whole = None if whole is None else np.concatenate([whole, np.ones(worn.added, bool)])
         self._enricher.body = contact.Body(
-            settings, shot.rest, shot.triangles, self.size, read, first, whole, carried=self._carried_along()
-        )
+            settings, rest, worn.triangles(self._shot.triangles), self.size, worn.painted(read), first, whole,
+            carried=self._carried_along(), bound=bound,
+        )  # fmt: skip
 
     def _carried_along(self) -> Any:
         """Triangles (k, 3) that go as the input does and that flesh does not pass through; None: there are none."""
@@ -273,14 +281,15 @@ class FleshEngine(FleshShow):
         """What the body meets on a way."""
         if self._enricher.body is None:
             return None
-        surfaces = tuple(None if i is None else world(store, i) for i in around)
+        surfaces = tuple(None if i is None else self._worn.surface(partial(world, store, i)) for i in around)
         ends = tuple(contact.obstacles_at(store, i) for i in around[1:3])
         active = contact.is_active(store, *around[1:3])
         return Met((surfaces[0], surfaces[1], surfaces[2], surfaces[3]), (ends[0], ends[1]), active)
 
     def _stand(self, store: Store, first: int, settled: Any, is_wanted: Callable[[], bool]) -> Beginning | None:
         """Where flesh that has settled runs through something: settled by standing still in the first pose on it."""
-        pose, surface, sample = _fitted(store, first), world(store, first), contact.obstacles_at(store, first)
+        pose, sample = _fitted(store, first), contact.obstacles_at(store, first)
+        surface = self._worn.surface(partial(world, store, first))
         if not self._enricher.runs_through(pose, settled.positions, surface, sample):
             return None
         still = self._outer(store, (None, first, first, None))

@@ -6,6 +6,7 @@ and go on from its files with the same bits.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -153,7 +154,9 @@ class Enricher:
         self._fit = module.Fit(self.cage.native, self.seen, shape)
         self._monitor = monitor
         self._world = World()  # of this body alone
-        self.body: Body | None = None  # set by whoever has read what it meets
+        # Set by whoever has read what it meets. Surfaces of a body that collides have those of its `worn` after it.
+        self.body: Body | None = None
+        self.worn: Sequence[Carrier] = ()
         self._simulation: Any = None
         self.is_settled = True
         if not self.settings.simulate:
@@ -211,6 +214,11 @@ class Enricher:
         """What of a frame the cage is fitted to."""
         seen = self._completion.input(surface) if self._completion is not None else surface
         return np.ascontiguousarray(seen, np.float64)
+
+    def _touching(self, surface: Floats) -> Floats:
+        """The same with what it wears."""
+        own = len(self.follow)
+        return np.concatenate([self._seen(surface[:own]), surface[own:]]) if self.worn else self._seen(surface)
 
     def begin(self, fitted: Floats, fitted_next: Floats | None = None) -> State:
         """The state at the first frame: on the input and moving with it."""
@@ -271,7 +279,7 @@ class Enricher:
             return None
         seen = zip(window, met.surfaces, rides, strict=True)
         surfaces = [
-            None if pose is None or surface is None else np.ascontiguousarray(self._seen(surface) - ride)
+            None if pose is None or surface is None else np.ascontiguousarray(self._touching(surface) - ride)
             for pose, surface, ride in seen
         ]
         inputs = np.asarray(met.surfaces[1], np.float64), np.asarray(met.surfaces[2], np.float64)
@@ -315,8 +323,8 @@ class Enricher:
         return positions
 
     def runs_through(self, fitted: Floats, positions: Floats, sampled: Any, obstacles: Any) -> bool:
-        """Whether a cage has the surface run through something that the input, `sampled` (t, 3), does not run through,
-        with obstacles as a sample says of them."""
+        """Whether a cage has the surface run through something that the input, `sampled` (t, 3), with what it wears
+        after it, does not run through, with obstacles as a sample says of them."""
         body = self.body
         if body is None:
             return False
@@ -326,7 +334,12 @@ class Enricher:
             edges, triangles = find_crossings(meshes, body.self_collision, self._monitor)
             return set(map(tuple, np.hstack([edges, triangles]).tolist()))
 
-        return not found(self.shown.drawn(fitted, positions, sampled)) <= found(self._seen(sampled))
+        sizes = [len(self.follow), *(len(one.cage.binding) for one in self.worn)]
+        own, *parts = np.split(sampled, np.cumsum(sizes)[:-1])
+        how = self.settings.interpolation
+        worn = [one.surface(fitted, positions, part, how) for one, part in zip(self.worn, parts, strict=True)]
+        drawn = np.concatenate([self.shown.drawn(fitted, positions, own), *worn])
+        return not found(drawn) <= found(self._touching(sampled))
 
     def approach(self, pose: Floats, following: Floats, count: int) -> Approach:
         """The way of the cage from rest to the first pose (n, 3), over so many samples."""

@@ -12,7 +12,7 @@ from typing import Any
 class Met:
     """What a body that collides meets on the way."""
 
-    surfaces: tuple[Any, Any, Any, Any]  # (t, 3) the input at the frames of the window; None where there is none
+    surfaces: tuple[Any, Any, Any, Any]  # (t, 3) the input at the frames of the window, what it wears after it; or None
     ends: tuple[Any, Any]  # what samples say of the obstacles: matrices and deforming vertices, at begin and end
     active: bool = True
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from ..bake.collisions import CollisionSettings
 from ..bake.settings import BakeSettings
@@ -14,6 +15,8 @@ from ..edit.settings import EditSettings
 @dataclass(frozen=True)
 class Settings(CollisionSettings):
     """Settings of one bake. Those of every bake are named where they stand in the hashes of older ones."""
+
+    passengers_collide: ClassVar[bool] = True
 
     resolution: int = setting(
         0,

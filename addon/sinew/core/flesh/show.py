@@ -4,6 +4,7 @@ can be made anew from a finished bake: balance after the bake, amount, maximum o
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -98,3 +99,9 @@ class Shown:
     def carrier(self, passenger: Passenger, fitted: Floats) -> Carrier:
         """What carries a passenger, given the fitted cage of the first sample."""
         return Carrier(self.cage, passenger, fitted)
+
+    def cage_with(self, carriers: Sequence[Carrier]) -> Cage:
+        """The cage carrying the body and, after it, what others carry on it."""
+        bound = [self.cage, *(one.cage for one in carriers)]
+        binding, weights = (np.concatenate([getattr(one, name) for one in bound]) for name in ("binding", "weights"))
+        return Cage(self.cage.vertices, self.cage.tets, binding, weights)

@@ -15,6 +15,12 @@ _props: Any = bpy.props  # the stubs say that its functions return nothing
 _MODES = (
     (setup.AUTOMATIC, "Automatic", "Rigid if the animation moves it without deforming it, else soft"),
     (setup.SOFT, "Soft", "Deforms with the body under it: clothes, hair cards, skin"),
+    (
+        setup.COLLIDES,
+        "Soft, Collides",
+        "The same, and where the body has Collisions on it collides with the body, itself and what the body meets: a "
+        "shirt between arm and belly. On cloths and thick parts, not on lashes and hair",
+    ),
     (setup.RIGID, "Rigid", "Keeps its shape, each loose part by itself: eyes, teeth, buttons, armour"),
 )
 
