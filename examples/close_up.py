@@ -47,7 +47,8 @@ def add_title(title: str) -> Any:
     scene = bpy.context.scene
     camera, render = scene.camera, scene.render
     curve = bpy.data.curves.new("Title", "FONT")
-    wide = camera.data.sensor_width / camera.data.lens
+    is_flat = camera.data.type == "ORTHO"
+    wide = camera.data.ortho_scale if is_flat else camera.data.sensor_width / camera.data.lens
     curve.body, curve.size, curve.align_y = title, 0.065 * wide, "BOTTOM"
     holder = bpy.data.objects.new("Title", curve)
     text = bpy.data.objects.new("Title", bpy.data.meshes.new_from_object(holder))

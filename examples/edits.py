@@ -1,9 +1,10 @@
-"""Motions over arrays, pulled to other ones: a beam that stands still is twisted twice around, a bridge evades what
-flies there, a tail is bent.
+"""The paper's examples of edited motions, of our own shapes: a beam that stands still is twisted twice around, a bridge
+makes way for birds, a bird's tail is bent, the corner of a curtain is flapped over, a dragon on stairs lifts its head.
 
-    python examples/edits.py OUT.png [resolution]
+    python examples/edits.py OUT.png [NAME ...] [--films FOLDER] [--moving OUT.png]
 
-Each row: the input on the frame that is pulled, the same edited, with its handles as balls, and a moment later.
+Each row: the input and the same edited, on the frame of a pull, its handles as balls, and on a later one. `--films`
+writes every frame of the two side by side, a film a motion, `--moving` all of them as one animated picture.
 """
 
 from __future__ import annotations
@@ -11,8 +12,7 @@ from __future__ import annotations
 import sys
 import tempfile
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,173 +21,147 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "addon")]
 
 import bpy  # noqa: E402
 import close_up  # noqa: E402
+import motions  # noqa: E402
 import numpy as np  # noqa: E402
 import pictures  # noqa: E402
 import scenes  # noqa: E402
 from building import add_colors, add_mesh  # noqa: E402
+from motions import Array, Motion  # noqa: E402
+from moving_picture import write_moving_picture  # noqa: E402
 
-CELL = (330, 190)
-COUNT = 60  # frames
-BODY, ORANGE = (0.35, 0.5, 0.72), (0.9, 0.35, 0.05)
-
-Array = np.ndarray
-
-
-@dataclass
-class Motion:
-    """A mesh animation, and how its vertices are dragged at a frame: `drag` says where they are on the way, 0..1."""
-
-    name: str
-    rest: Array
-    faces: Array
-    frames: list[Array]
-    held: Array  # (t,) 1 where it follows
-    vertices: list[int]
-    drag: Callable[[float], Array]  # (handles, 3)
-    frame: int
-    later: int
-    size: float  # of the picture, metres
-    steps: int = 12
-    radius: float = 0.0
+CELL = (330, 210)
+RATE = 24
+BODY, ORANGE, BESIDE = (0.35, 0.5, 0.72), (0.9, 0.35, 0.05), (0.62, 0.6, 0.57)
 
 
-def nearest(rest: Array, *points: Any) -> list[int]:
-    return [int(np.argmin(np.linalg.norm(rest - np.array(point), axis=1))) for point in points]
-
-
-def rotation(axis: Any, angle: float) -> Array:
-    x, y, z = np.array(axis, float) / np.linalg.norm(axis)
-    cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    return np.eye(3) + np.sin(angle) * cross + (1.0 - np.cos(angle)) * cross @ cross
-
-
-def box(size: tuple[float, float, float], along: int) -> tuple[Array, Array]:
-    """A box whose long side is cut into as many rings."""
-    rest, faces = scenes.box_mesh((1.0, 1.0, 1.0), along)
-    rest = np.asarray(rest, float) - np.mean(rest, axis=0)
-    return rest * size, np.asarray(faces)
-
-
-def beam() -> Motion:
-    rest, faces = box((4.0, 0.5, 0.5), 20)
-    corners = nearest(rest, *[(2.0, y, z) for y, z in ((-0.25, -0.25), (0.25, -0.25), (0.25, 0.25), (-0.25, 0.25))])
-
-    def drag(way: float) -> Array:
-        return rest[corners] @ rotation((1, 0, 0), way * 4.0 * np.pi).T
-
-    held = (rest[:, 0] < -1.95).astype(float)
-    return Motion("beam, 720°", rest, faces, [rest] * COUNT, held, corners, drag, 30, 31, 4.4, 36, 0.15)
-
-
-def bridge() -> Motion:
-    rest, faces = box((6.0, 0.9, 0.2), 24)
-    x = rest[:, 0] / 6.0
-    rest = rest + np.stack([0 * x, 0 * x, 0.5 * np.cos(np.pi * x)], 1)
-    sway = np.cos(np.pi * x)
-    frames = [rest + np.stack([0 * x, 0.25 * sway * np.sin(f / 8.0), 0 * x], 1) for f in range(COUNT)]
-    (middle,) = nearest(rest, (0.0, 0.45, 0.6))
-    held = (np.abs(x) > 0.49).astype(float)
-
-    def drag(way: float) -> Array:
-        return frames[30][[middle]] + way * np.array([[0.0, 0.1, -1.1]])
-
-    return Motion("bridge", rest, faces, frames, held, [middle], drag, 30, 33, 6.4)
-
-
-def tail() -> Motion:
-    rest, faces = box((3.0, 1.0, 1.0), 20)
-    thin = 0.28 * (1.15 - (rest[:, 0] / 3.0 + 0.5))
-    length = np.maximum(np.linalg.norm(rest[:, 1:], axis=1, keepdims=True), 1e-9)
-    square = np.maximum(np.abs(rest[:, 1:]).max(axis=1, keepdims=True), 1e-9)
-    rest = np.concatenate([rest[:, :1], rest[:, 1:] / length * square * 2.0 * thin[:, None]], 1)
-    rest -= (0.0, 0.0, 0.8)
-    far = (rest[:, 0] / 3.0 + 0.5) ** 2
-    swing = [np.array([0.0, 0.5 * np.sin(f / 6.0), 0.3 * np.cos(f / 6.0)]) for f in range(COUNT)]
-    frames = [rest + far[:, None] * way for way in swing]
-    (tip,) = nearest(rest, (1.5, 0.0, -0.8))
-    held = (rest[:, 0] < -1.3).astype(float)
-    root = np.array([-1.3, 0.0, -0.8])
-
-    def drag(way: float) -> Array:
-        return root + (frames[30][[tip]] - root) @ rotation((0, 1, 0), -way * np.pi / 3.0).T
-
-    return Motion("tail, 60°", rest, faces, frames, held, [tip], drag, 30, 32, 4.6)
-
-
-def triangles_of(faces: Array) -> Array:
-    return np.concatenate([faces[:, [0, 1, 2]], faces[:, [0, 2, 3]]])
-
-
-def edited(motion: Motion, resolution: int) -> tuple[Callable[[int], Array], float]:
-    """The edited surface of a frame, after a drag in steps; and what the handles miss."""
-    from sinew.core.edit.handles import Handle
-    from sinew.core.flesh.edited import EditedFrames
-    from sinew.core.flesh.settings import Settings
-
-    settings = Settings().replace({"resolution": resolution})
-    found = EditedFrames(motion.rest, triangles_of(motion.faces), motion.frames, motion.held, settings)
-    for step in range(1, motion.steps + 1):
-        places = motion.drag(step / motion.steps)
-        handles = [
-            Handle((vertex,), float(motion.frame), tuple(place), axes="place", radius=motion.radius)
-            for vertex, place in zip(motion.vertices, places.tolist(), strict=True)
-        ]
-        found.drag(*handles)
-    return found.__getitem__, max(found.landed.missed)
-
-
-def stand(size: float) -> None:
-    """An empty scene that is seen from the front, a little from above."""
+def stand(motion: Motion, cell: tuple[int, int]) -> None:
+    """An empty scene that is seen from the front, a little from above and from the right."""
     scenes.reset_scene()
     scene = bpy.context.scene
     camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
     scene.collection.objects.link(camera)
-    scene.camera, camera.data.type, camera.data.ortho_scale = camera, "ORTHO", size
-    camera.rotation_euler, camera.location = (1.25, 0.0, 0.35), (3.29, -9.0, 3.18)
+    scene.camera, camera.data.type, camera.data.ortho_scale = camera, "ORTHO", motion.size
+    camera.rotation_euler = (1.25, 0.0, 0.35)
+    bpy.context.view_layer.update()
+    away = camera.matrix_world.to_3x3().col[2]
+    camera.location = tuple(np.array(motion.centre) + 10.0 * np.array(away))
     scene.render.engine = "BLENDER_WORKBENCH"
-    scene.render.resolution_x, scene.render.resolution_y = CELL
+    scene.render.resolution_x, scene.render.resolution_y = cell
     scene.world = bpy.data.worlds.new("Sky")
     scene.world.color = (0.66, 0.76, 0.88)
     scene.display.shading.light, scene.display.shading.color_type = "STUDIO", "VERTEX"
     scene.display.shading.show_cavity = True
     scene.view_settings.view_transform = "Standard"
+    scene.render.dither_intensity = 0.0
 
 
-def cell(motion: Motion, surface: Array, balls: Array, path: Path) -> Array:
-    stand(1.25 * motion.size)
-    is_dark = np.floor(8.0 * motion.rest[:, 0] / motion.size) % 2 == 0
-    stripes = np.where(is_dark[:, None], np.multiply(BODY, 0.75), BODY)
-    add_colors(add_mesh("Body", surface, motion.faces), "Color", stripes)
-    for place in balls:
-        vertices, faces = scenes.ball_mesh(0.02 * motion.size, 6)
-        add_colors(add_mesh("Handle", vertices + place, faces), "Color", np.tile(ORANGE, (len(vertices), 1)))
-    return close_up.render(1, path)
+def striped(motion: Motion) -> Array:
+    is_dark = np.floor(10.0 * motion.rest[:, 0] / motion.size) % 2 == 0
+    return np.where(is_dark[:, None], np.multiply(BODY, 0.75), BODY)
+
+
+class View:
+    """One motion in its scene."""
+
+    def __init__(self, motion: Motion, cell: tuple[int, int]) -> None:
+        stand(motion, cell)
+        self._motion = motion
+        self._body = add_mesh("Body", motion.rest, motion.faces)
+        add_colors(self._body, "Color", striped(motion))
+
+    def picture(self, surface: Array, frame: int, path: Path, title: str = "", balls: Sequence[Array] = ()) -> Array:
+        """(height, width, 3)"""
+        self._body.data.vertices.foreach_set("co", np.ascontiguousarray(surface, np.float32).ravel())
+        self._body.data.update()
+        extra = []
+        for vertices, triangles in self._motion.beside(frame):
+            extra.append(add_mesh("Beside", vertices, triangles, smooth=False))
+            add_colors(extra[-1], "Color", np.tile(BESIDE, (len(vertices), 1)))
+        for place in balls:
+            vertices, faces = scenes.ball_mesh(0.018 * self._motion.size, 6)
+            extra.append(add_mesh("Handle", vertices + place, faces))
+            add_colors(extra[-1], "Color", np.tile(ORANGE, (len(vertices), 1)))
+        found = close_up.render(1, path, title)[..., :3]
+        for ob in extra:
+            bpy.data.objects.remove(ob)
+        return found
+
+
+def pulls_at(edited: Any, frame: int, surface: Array) -> list[Array]:
+    """Where the handles of a frame are."""
+    return [surface[list(one.vertices)].mean(axis=0) for one in edited.edits.acting if one.covers(frame)]
+
+
+def row_of(motion: Motion, edited: Callable[[int], Array], whole: Any, path: Path) -> Array:
+    view, cells = View(motion, CELL), []
+    for frame in motion.shown:
+        surface = edited(frame)
+        cells.append(view.picture(motion.frames[frame], frame, path, f"{motion.name}, frame {frame}"))
+        cells.append(view.picture(surface, frame, path, "edited", pulls_at(whole, frame, surface)))
+    return np.concatenate(cells, axis=1)
+
+
+def film_of(motion: Motion, whole: Any, cell: tuple[int, int], frames: Sequence[int], path: Path) -> list[Array]:
+    view, found = View(motion, cell), []
+    for frame in frames:
+        surface = whole[frame]
+        before = view.picture(motion.frames[frame], frame, path)
+        found.append(
+            np.concatenate([before, view.picture(surface, frame, path, "", pulls_at(whole, frame, surface))], 1)
+        )
+    return found
+
+
+def write_film(frames: Sequence[Array], path: Path) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        for number, frame in enumerate(frames):
+            pictures.write_picture(Path(folder) / f"{number:05d}.png", with_alpha(frame))
+        height, width = frames[0].shape[:2]
+        pictures.encode(Path(folder), len(frames), (width, height), (RATE, 1.0), path)
+
+
+def option(arguments: list[str], name: str) -> Path | None:
+    if name not in arguments:
+        return None
+    at = arguments.index(name)
+    value = Path(arguments[at + 1]).resolve()
+    del arguments[at : at + 2]
+    return value
 
 
 def main(arguments: list[str]) -> int:
-    if not arguments:
+    films, moving = option(arguments, "--films"), option(arguments, "--moving")
+    if not arguments or not set(arguments[1:]) <= set(motions.ALL):
         print(__doc__)
         return 2
-    resolution = int(arguments[1]) if len(arguments) > 1 else 24
-    rows = []
+    rows, moves = [], []
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "cell.png"
-        for motion in (beam(), bridge(), tail()):
+        for name in arguments[1:] or motions.ALL:
+            motion = motions.ALL[name]()
             start = time.monotonic()
-            surface, missed = edited(motion, resolution)
+            whole = motion.pulled()
+            seen = {frame: whole[frame] for frame in motion.shown}
             seconds = time.monotonic() - start
-            now, later = surface(motion.frame), surface(motion.later)
-            none = np.zeros((0, 3))
-            cells = [
-                cell(motion, motion.frames[motion.frame], none, path),
-                cell(motion, now, now[motion.vertices], path),
-                cell(motion, later, none, path),
-            ]
-            rows.append(np.concatenate(cells, axis=1))
-            moves = f"{motion.steps} moves in {seconds:.1f} s"
-            print(f"{motion.name}: {len(motion.vertices)} handles, missed by {missed:.1e} m, {moves}")
-        pictures.write_picture(Path(arguments[0]).resolve(), np.concatenate(rows))
+            rows.append(row_of(motion, seen.__getitem__, whole, path))
+            landed = whole.landed
+            missed = f"missed by {100 * max(landed.missed) / whole.size:.2g} % of size"
+            kept = f", {landed.contact_rows} contacts, off by {100 * landed.slipped_share:.2g} % of the pull"
+            print(f"{name}: {len(whole.edits.acting)} handles, {motion.steps} moves in {seconds:.1f} s, {missed}"
+                  f"{kept if landed.contact_rows else ''}", flush=True)  # fmt: skip
+            if films is not None:
+                write_film(film_of(motion, whole, (480, 300), range(len(motion.frames)), path), films / f"{name}.mp4")
+            if moving is not None:
+                first = motion.shown[0] - 18
+                moves.append(film_of(motion, whole, (240, 150), range(first, first + 36), path))
+        pictures.write_picture(Path(arguments[0]).resolve(), with_alpha(np.concatenate(rows)))
+        if moving is not None:
+            write_moving_picture(moving, [np.concatenate(five) for five in zip(*moves, strict=True)], RATE / 2)
     return 0
+
+
+def with_alpha(pixels: Array) -> Array:
+    return np.dstack([pixels, np.ones(pixels.shape[:2])])
 
 
 if __name__ == "__main__":

@@ -55,6 +55,7 @@ static const SnOption MOTION_OPTIONS[] = {
     MOTION_OPTION("tolerance", landing.tolerance, SN_OPTION_DOUBLE),
     MOTION_OPTION("goes_on", landing.goes_on, SN_OPTION_BOOL),
     MOTION_OPTION("is_quick", landing.is_quick, SN_OPTION_BOOL),
+    MOTION_OPTION("is_steady", landing.is_steady, SN_OPTION_BOOL),
 };
 
 static int read_motion(PyObject *dict, MotionSettings *s)

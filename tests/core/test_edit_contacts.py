@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import numpy.typing as npt
 import pytest
 from bodies import box_surface
 from sinew.core.base.errors import BadInput
 from sinew.core.cage.cage import Cage
-from sinew.core.edit.contacts import Contacts, gaps_to
+from sinew.core.edit.contacts import Contacts, find_own, gaps_to, pairs_within
 from sinew.core.edit.editor import Editor, Landed
 from sinew.core.edit.handles import Edits, Handle
 from test_edit import Bar, Moment
@@ -155,3 +157,88 @@ def test_contacts_that_nobody_knows_are_refused() -> None:
         Edits(contacts="glue")
     edits = Edits(contacts="pin", floor=0.25)
     assert Edits.from_text(edits.to_text()) == edits
+
+
+class Rolling(Standing):
+    """It lies on the floor, and rolls over one edge after the other: an edit is turned with it."""
+
+    def at(self, frame: float) -> Floats:
+        angle = np.radians(9.0 * (frame - FRAMES[0]))
+        x, y, z = (self.vertices[:, [2, 1, 0]] * [1.0, -1.0, 1.0] - [0.0, -0.05, 0.05]).T
+        high = y * np.sin(angle) + z * np.cos(angle)
+        return np.stack([x, y * np.cos(angle) - z * np.sin(angle) - 0.05 * angle, high - high.min()], axis=1)
+
+
+def test_what_nothing_holds_but_its_contacts_keeps_all_of_them_and_lands() -> None:
+    bar, by = Rolling(), (0.05, 0.2, 0.0)
+    editor = bar.editor()
+    edits = Edits(handles=(Handle((bar.tip,), 30.0, by),))
+    landed = editor.solve(edits, bar.moments.__getitem__, contacts=bar.contacts("slide"))
+    moves, longest = bar.moves(editor), float(np.linalg.norm(by))
+    touches = np.array([one.shape[:, 2] < 1e-6 for one in bar.moments.values()])
+    assert touches.sum() > 500 and np.linalg.norm(moves[:, bar.tip], axis=1).min() > 0.01, "all frames are concerned"
+    assert max(landed.missed) < 0.01 * longest
+    assert np.abs(moves[touches][:, 2]).max() < 0.03 * longest
+
+
+def outside_of(tets: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    """The faces (m, 3) that tets have to themselves, looking out."""
+    faces = np.concatenate([tets[:, corners] for corners in ([0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3])])
+    _, index, count = np.unique(np.sort(faces, axis=1), axis=0, return_index=True, return_counts=True)
+    found: npt.NDArray[np.int32] = faces[index[count == 1]]
+    return found
+
+
+class Pair(Standing):
+    """Two bars of one mesh that stand beside each other and touch, on their sides."""
+
+    GAP = 0.002
+
+    def __init__(self) -> None:
+        super().__init__()
+        one, count = self.vertices, len(self.vertices)
+        self.vertices = np.concatenate([one, one + [0.0, 0.1 + self.GAP, 0.0]])
+        self.tets = np.concatenate([self.tets, self.tets + count])
+        owner = np.concatenate([self.cage.binding, self.cage.binding + len(self.tets) // 2])
+        self.cage = Cage(self.vertices, self.tets, owner, np.tile(self.cage.weights, (2, 1)))
+        body, fixed = self.body, np.tile(self.fixed, 2)
+        self.body = dataclasses.replace(
+            body, mass=np.tile(body.mass, 2), drive=np.tile(body.drive, 2), fixed=fixed, young=np.tile(body.young, 2)
+        )
+        self.moments = {frame: Moment(self.at(frame)) for frame in FRAMES}
+        self.touching = np.abs(one[:, 1] - 0.1) < 1e-9, np.abs(one[:, 1]) < 1e-9  # of the first, of the second
+
+    def parts(self) -> tuple[Floats, npt.NDArray[np.int32]]:
+        return self.vertices, outside_of(self.tets)
+
+    def apart(self, kind: str, by: tuple[float, float, float]) -> Floats:
+        """How much farther apart the two are, on each frame, at all that touched but what is pulled."""
+        editor, contacts = self.editor(), self.contacts(kind, floor=None, parts=self.parts()) if kind else None
+        edits = Edits(handles=(Handle((self.tip,), 30.0, by),))
+        landed = editor.solve(edits, self.moments.__getitem__, contacts=contacts)
+        assert max(landed.missed) < 1e-3
+        one, other = np.split(self.moves(editor), 2, axis=1)
+        found: Floats = (other[:, self.touching[1]] - one[:, self.touching[0]])[..., 1]
+        return found
+
+
+def test_parts_of_a_body_that_touch_go_along_and_do_not_enter_each_other() -> None:
+    pair, pushed, drawn = Pair(), (0.0, 0.2, 0.0), (0.0, -0.2, 0.0)
+    own = find_own(pair.vertices, *pair.parts(), 0.004)
+    one, other = np.flatnonzero(pair.touching[0]), np.flatnonzero(pair.touching[1]) + len(pair.vertices) // 2
+    missed = {*one, *other} - set(own.vertices)  # corners look elsewhere
+    assert set(own.vertices) <= {*one, *other} and len(missed) < 0.1 * len(own.vertices)
+    assert own.gaps.max() == pytest.approx(pair.GAP, abs=1e-9) and own.gaps.min() > 0.5 * pair.GAP
+    assert pair.apart("", pushed).min() < -0.15, "nobody looks: one enters the other"
+    assert pair.apart("above", pushed).min() > -0.01, "pushed, it pushes"
+    assert pair.apart("above", drawn).max() > 0.15, "drawn away, it lets go"
+    low = np.abs(pair.vertices[: len(pair.vertices) // 2, 2][pair.touching[0]]) < 0.6  # far from what is pulled itself
+    assert np.abs(pair.apart("slide", drawn)[:, low]).max() < 0.01, "what slides comes along"
+
+
+def test_near_points_are_all_found() -> None:
+    points = np.random.default_rng(7).normal(size=(300, 3)) * [1.0, 0.3, 2.0]
+    v, w = pairs_within(points, 0.2)
+    far = np.linalg.norm(points[:, None] - points[None], axis=2)
+    wanted = {(int(a), int(b)) for a, b in zip(*np.nonzero(far < 0.2), strict=True) if a != b}
+    assert set(zip(v.tolist(), w.tolist(), strict=True)) == wanted and len(v) == len(wanted) > 100

@@ -24,6 +24,7 @@ typedef struct SnEditSettings {
     int goes_on;      /* from the edit of the last call, if all of its handles are there */
     int is_quick;     /* handles of the last call whose target stays, at other moments than those that move, are taken as linear: as while
                          one is dragged */
+    int is_steady;    /* where handles yield: those along a direction, contacts, are linearised once a call; who asks looks what came of it */
 } SnEditSettings;
 SnEditSettings sn_edit_settings_default(void);
 

@@ -242,3 +242,10 @@ void sn_edit_rows_linearise(SnEditRows *rows)
     }
     fill_matrix(rows);
 }
+
+void sn_edit_rows_keep_directions(SnEditRows *rows)
+{
+    for (size_t h = 0; h < rows->handles; h++) {
+        rows->is_linear[h] |= rows->first[h + 1] - rows->first[h] == 1;
+    }
+}

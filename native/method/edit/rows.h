@@ -35,6 +35,9 @@ double sn_edit_rows_measure(SnEditRows *rows, const double *impulses, double *mi
 /* The rows of every handle, and S, at the edit that was measured last. */
 void sn_edit_rows_linearise(SnEditRows *rows);
 
+/* From now on handles along a direction are taken as they are linearised. */
+void sn_edit_rows_keep_directions(SnEditRows *rows);
+
 /* What the edit that was measured last has of the row a. */
 double sn_edit_rows_reached(const SnEditRows *rows, size_t h, size_t a);
 

@@ -191,6 +191,10 @@ static SnStatus yield(SnContext *context, const SnEditSettings *settings, Yieldi
         sn_edit_rows_linearise(&y->rows);
         if (report->rounds == 0) {
             find_give(y);
+            if (settings->is_steady) {
+                sn_edit_rows_keep_directions(&y->rows);
+                sn_edit_rows_measure(&y->rows, impulses, missed);
+            }
         }
         double before = find_cost(y, impulses);
         find_impulses(y);

@@ -210,9 +210,11 @@ class StoredEdits:
             placed = met.placed(*obstacles_at(self._store, self._index_of(frame)))
             return [(placed, met.triangles[met.owners[met.triangles[:, 0]] == k]) for k in range(met.count)]
 
+        parts = (self._shot.rest, self._shot.triangles)
         return Contacts(
-            edits.contacts, frames, surface, self.size, floor=edits.floor, meshes=meshes, kept_off=kept_off, **looks
-        )
+            edits.contacts, frames, surface, self.size,
+            floor=edits.floor, meshes=meshes, parts=parts, kept_off=kept_off, **looks,
+        )  # fmt: skip
 
     def _obstacles(self) -> Obstacles:
         """What the bake collides with."""

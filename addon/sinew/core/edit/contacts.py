@@ -1,4 +1,5 @@
-"""What an edit must not pull apart, nor into each other: contacts of the motion with a floor and with other meshes."""
+"""What an edit must not pull apart, nor into each other: contacts of the motion with a floor, with other meshes and of
+its own parts."""
 
 from __future__ import annotations
 
@@ -18,6 +19,8 @@ Mesh = tuple[Floats, Ints]  # vertices (v, 3), triangles (m, 3)
 _TOUCHES = 0.004  # of size: nearer than this two surfaces touch
 _LEAST = 1e-12
 _FEW = 8  # of a frame
+# Parts of one surface touch where they look at each other, and were so many edges apart at rest.
+_FACING, _APART = -0.3, 4.0
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,7 @@ class Broken:
     amount: float
     direction: Floats
     from_one_side: bool  # it may go farther than that
+    against: int = -1  # the vertex of the same surface that it touches: only what is between the two counts
 
 
 @dataclass(frozen=True)
@@ -42,9 +46,20 @@ class Near:
     touches: npt.NDArray[np.bool_]  # (k,)
 
 
+@dataclass(frozen=True)
+class Own:
+    """Vertices that touch other parts of their own surface, at a frame."""
+
+    vertices: Ints  # (k,)
+    against: Ints  # (k,) the nearest vertex of the other part
+    gaps: Floats  # (k,)
+    normals: Floats  # (k, 3) of the other part
+
+
 class Contacts:
     """The contacts of a motion. `surface` tells what is shown at a frame without the edit (t, 3), `meshes` what is
-    around it then. `kind`: "above", "slide" or "pin" (`handles.CONTACTS`); `floor`: its height, None: there is none."""
+    around it then. `kind`: "above", "slide" or "pin" (`handles.CONTACTS`); `floor`: its height, None: there is none;
+    `parts`: the surface at rest (t, 3) and its triangles, if its own parts are to keep their contacts too."""
 
     def __init__(
         self,
@@ -55,6 +70,7 @@ class Contacts:
         *,
         floor: float | None = None,
         meshes: Callable[[float], Sequence[Mesh]] = lambda frame: (),
+        parts: Mesh | None = None,
         kept_off: float = 0.0,
         looks: int = 60,
     ) -> None:
@@ -63,7 +79,9 @@ class Contacts:
         self.kind, self.frames, self.looks = kind, list(frames), looks
         self._touch = _TOUCHES * size + kept_off
         self._surface, self._floor, self._meshes = surface, floor, meshes
+        self._parts = parts
         self._near: dict[tuple[float, float], Near] = {}
+        self._own: dict[float, Own | None] = {}
         self._outsides: dict[float, list[float]] = {}  # of each mesh: 1 where its faces look out, else -1
 
     def near(self, frame: float, reach: float) -> Near:
@@ -76,6 +94,35 @@ class Contacts:
             self._near[frame, reach] = Near(some, places[some], gaps[some], normals[some], touches)
         return self._near[frame, reach]
 
+    def own(self, frame: float) -> Own | None:
+        """The contacts of the surface with itself; None: it has none."""
+        if frame not in self._own:
+            found = find_own(self._surface(frame), *self._parts, self._touch) if self._parts is not None else None
+            self._own[frame] = found if found is not None and len(found.vertices) else None
+        return self._own[frame]
+
+    def touching(self, frame: float, most: int, pulled: npt.NDArray[np.bool_]) -> list[Broken]:
+        """So many of what touches at a frame, apart from each other, as what is to be kept: nothing is off yet."""
+        near, own = self.near(frame, self._touch), self.own(frame)
+        touches = np.flatnonzero(near.touches)
+        vertices, normals = near.vertices[touches], near.normals[touches]
+        places, against = near.places[touches], np.full(len(touches), -1)
+        if own is not None:
+            vertices, against = np.concatenate([vertices, own.vertices]), np.concatenate([against, own.against])
+            normals = np.concatenate([normals, own.normals])
+            places = np.concatenate([places, self._surface(frame)[own.vertices]])
+        if not len(vertices):
+            return []
+        size = float(np.ptp(places, axis=0).max())
+        chosen = farthest_of(np.concatenate([places, 0.5 * size * normals], axis=1), most)
+        return [
+            Broken(
+                int(vertices[k]), frame, 0.0, way, self.kind == "above" or bool(pulled[vertices[k]]), int(against[k])
+            )
+            for k in chosen
+            for way in (ways_across(normals[k]) if self.kind == "pin" else normals[k : k + 1])
+        ]
+
     def beyond(self, frame: float, start: Floats, goal: Floats) -> Floats:
         """How far (3,) a goal is to be taken back that no contact would let a point come to."""
         gaps, normals = self._gaps(frame, np.stack([start, goal]))
@@ -87,11 +134,8 @@ class Contacts:
     ) -> list[Broken]:
         """The worst that moves (k, 3) of the near vertices do to their contacts. What is itself `pulled` (k,) may come
         off, and does not sink in: nothing comes nearer than `margin` metres that was not."""
-        amounts, ways = np.zeros(len(moved)), np.zeros((len(moved), 3))
         kept = near.touches & ~pulled & (self.kind in ("slide", "pin"))
-        away = moved if self.kind == "pin" else (moved * near.normals).sum(axis=1)[:, None] * near.normals
-        amounts[kept] = np.linalg.norm(away[kept], axis=1)
-        ways[kept] = -away[kept] / np.maximum(amounts[kept], _LEAST)[:, None]
+        amounts, ways = self._drawn_apart(moved, near.normals, kept)
         others = np.flatnonzero(~kept & (np.linalg.norm(moved, axis=1) > np.maximum(near.gaps - margin, _LEAST)))
         if len(others):
             gaps, normals = self._gaps(frame, near.places[others] + moved[others])
@@ -101,12 +145,29 @@ class Contacts:
             gaps = np.where(is_through, own, gaps)
             ways[others] = np.where(is_through[:, None], near.normals[others], normals)
             amounts[others] = np.minimum(near.gaps[others], margin) - gaps
-        worst = np.argsort(-amounts, kind="stable")[:_FEW]
         return [
-            Broken(int(near.vertices[k]), frame, float(amounts[k]), ways[k], not kept[k])
-            for k in worst
-            if amounts[k] > _LEAST
+            Broken(int(near.vertices[k]), frame, float(amounts[k]), ways[k], not kept[k]) for k in worst_of(amounts)
         ]
+
+    def broken_own(self, frame: float, own: Own, between: Floats, pulled: npt.NDArray[np.bool_]) -> list[Broken]:
+        """The same of contacts of the surface with itself, by moves (k, 3) of vertices seen from what they touch."""
+        kept = ~pulled & (self.kind in ("slide", "pin"))
+        amounts, ways = self._drawn_apart(between, own.normals, kept)
+        others = np.flatnonzero(~kept)
+        nearer = -(between[others] * own.normals[others]).sum(axis=1)
+        amounts[others], ways[others] = nearer - np.maximum(own.gaps[others], 0.0), own.normals[others]
+        return [
+            Broken(int(own.vertices[k]), frame, float(amounts[k]), ways[k], not kept[k], int(own.against[k]))
+            for k in worst_of(amounts)
+        ]
+
+    def _drawn_apart(self, moved: Floats, normals: Floats, kept: npt.NDArray[np.bool_]) -> tuple[Floats, Floats]:
+        """How far what is kept is moved away from where it is to stay (k,), and the way back (k, 3)."""
+        amounts, ways = np.zeros(len(moved)), np.zeros((len(moved), 3))
+        away = moved if self.kind == "pin" else (moved * normals).sum(axis=1)[:, None] * normals
+        amounts[kept] = np.linalg.norm(away[kept], axis=1)
+        ways[kept] = -away[kept] / np.maximum(amounts[kept], _LEAST)[:, None]
+        return amounts, ways
 
     def _gaps(self, frame: float, points: Floats) -> tuple[Floats, Floats]:
         """How far points (k, 3) are from what is nearest to them, and where it pushes them to (k, 3)."""
@@ -128,6 +189,73 @@ class Contacts:
             sides = [float(np.median(gaps_to(mesh, places)[0])) for mesh in meshes]
             self._outsides[frame] = [-1.0 if side < 0.0 else 1.0 for side in sides]
         return self._outsides[frame]
+
+
+def farthest_of(points: Floats, most: int) -> list[int]:
+    """So many points (k, d) that lie apart, each the farthest from those before it."""
+    chosen: list[int] = []
+    apart = np.full(len(points), np.inf)
+    while len(chosen) < min(most, len(points)) and apart.max() > 1e-9:
+        chosen.append(int(apart.argmax()) if chosen else 0)
+        apart = np.minimum(apart, np.linalg.norm(points - points[chosen[-1]], axis=1))
+    return chosen
+
+
+def ways_across(normal: Floats) -> Floats:
+    """A direction and two across it (3, 3)."""
+    ways: Floats = np.linalg.svd(normal[None])[2]
+    return np.concatenate([normal[None], ways[1:]])
+
+
+def worst_of(amounts: Floats) -> list[int]:
+    return [int(k) for k in np.argsort(-amounts, kind="stable")[:_FEW] if amounts[k] > _LEAST]
+
+
+def find_own(places: Floats, rest: Floats, triangles: Ints, touch: float) -> Own:
+    """Vertices of a surface that are nearer than `touch` metres to another part of it: one that looks at them, and that
+    at rest was far from them or looked at them too."""
+    used = np.unique(triangles)
+    edge = float(np.median(np.linalg.norm(places[triangles[:, 0]] - places[triangles[:, 1]], axis=1)))
+    v, w = (used[k] for k in pairs_within(places[used], float(np.hypot(touch, edge))))
+    (apart, gaps, faces, normals), (was, was_off, faced, _) = (_seen(x, triangles, v, w) for x in (places, rest))
+    is_other = (was > np.maximum(2.0 * apart, _APART * edge)) | ((was_off > 0.0) & (faced < _FACING))
+    some = np.flatnonzero((faces < _FACING) & (np.abs(gaps) < touch) & is_other)
+    some = some[np.lexsort((w[some], apart[some], v[some]))]
+    some = some[np.unique(v[some], return_index=True)[1]]  # of each the nearest
+    return Own(v[some].astype(np.int32), w[some].astype(np.int32), gaps[some], normals[some])
+
+
+def _seen(places: Floats, triangles: Ints, v: Ints, w: Ints) -> tuple[Floats, Floats, Floats, Floats]:
+    """Of pairs of vertices (k,): how far apart, how far the first is over the face of the second, how much they look
+    the same way, and the way that the second looks (k, 3)."""
+    faces = np.cross(*(places[triangles[:, i]] - places[triangles[:, 0]] for i in (1, 2)))
+    normals = np.zeros_like(places)
+    for corner in range(3):
+        np.add.at(normals, triangles[:, corner], faces)
+    normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), _LEAST)
+    way = places[v] - places[w]
+    dots = (way * normals[w]).sum(axis=1), (normals[v] * normals[w]).sum(axis=1)
+    return np.linalg.norm(way, axis=1), *dots, normals[w]
+
+
+def pairs_within(points: Floats, radius: float) -> tuple[Ints, Ints]:
+    """Both ways, the pairs of points (n, 3) that are nearer than that: by cubes of that size."""
+    cubes = np.floor((points - points.min(axis=0, initial=0.0)) / radius).astype(np.int64) + 1
+    sizes = cubes.max(axis=0, initial=0) + 2
+    keys = (cubes[:, 0] * sizes[1] + cubes[:, 1]) * sizes[2] + cubes[:, 2]
+    order = np.argsort(keys, kind="stable")
+    ordered, here, there = keys[order], [], []
+    for step in np.ndindex(3, 3, 3):
+        x, y, z = (part - 1 for part in step)
+        wanted = keys + (x * sizes[1] + y) * sizes[2] + z
+        begin, end = (np.searchsorted(ordered, wanted, side) for side in ("left", "right"))
+        counts = end - begin
+        from_ = np.repeat(np.arange(len(points)), counts)
+        to = order[np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts) + np.repeat(begin, counts)]
+        is_near = (from_ != to) & (((points[from_] - points[to]) ** 2).sum(axis=1) < radius * radius)
+        here.append(from_[is_near])
+        there.append(to[is_near])
+    return np.concatenate(here), np.concatenate(there)
 
 
 def gaps_to(mesh: Mesh, points: Floats) -> tuple[Floats, Floats]:

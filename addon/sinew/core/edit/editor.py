@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -25,6 +26,13 @@ _MOST_ROWS = {"above": 48, "slide": 48, "pin": 96}  # that keep contacts
 _AT_ONCE = 2  # contacts that are held after a look at all frames
 # What a contact gives of its way, and a handle that contacts are against at first and at last.
 _GIVES, _GIVES_WAY = 1e-3, 1e3
+# Contacts are held one after the other; but where after half of those that may be something is off by so many times
+# what is asked for, ...
+_HOPELESS = 10.0
+# ... all are held at once: so many on a frame and in the whole, each giving so much of its way; what joins them after a
+# look; looks, and how many more until one is nearly the best; what may be off of the longest pull then.
+_EACH, _MOST_AT_ONCE, _STIFF, _JOINING = 10, 400, 1e-4, 12
+_TRIES_AT_ONCE, _MORE_AT_ONCE, _NEARLY, _KEPT = 7, 6, 1.2, 0.05
 # After so many looks in which no contact that is off was a new one, or handles missed by so much of the longest pull,
 # they are at odds.
 _PATIENCE, _AT_ODDS = 4, 0.05
@@ -35,6 +43,7 @@ _CLOSE = 0.25  # of the radius of handles: that of contacts, which lie side by s
 _ROUGHLY = 5  # rounds of Newton between two looks
 _FARTHEST = 2.0  # of size: no handle is pulled farther, and what is missed is told
 _WILD = 3.0  # times as far as without contacts: farther than that nothing may end that they move
+_ALIKE = 1.0  # of the two patches of a contact, which add up to 2: less than that is not in both
 _ABLE = 0.2  # of a vertex: less than this hangs on what can move, and it goes with what is held
 
 
@@ -68,6 +77,7 @@ class _Row:
     beyond: float  # metres that it is pulled farther than anything is
     direction: Floats = field(default_factory=lambda: np.zeros(3))  # not 0: only along it
     is_bound: bool = False  # and it may go farther
+    against: tuple[int, ...] = ()  # vertices whose mean it is seen from: it tells of what is between the two
     give: float = 0.0  # what it misses by alone, of its way
     pushed: float = 0.0  # metres that its target lies beyond its goal, for what it gives
 
@@ -146,7 +156,7 @@ class Editor:
 
     def _land(self, rows: list[_Row], settings: dict[str, Any], polish: bool) -> tuple[Floats, int, int]:
         """How far each row is missed, rounds and shapes."""
-        weights = [self._weights(row.vertices, row.radius) for row in rows]
+        weights = [self._weights_of(row) for row in rows]
         arrays = (
             np.array([row.frame / self.frame_rate for row in rows]),
             np.array([row.posed.shape.ravel() for row in rows]),
@@ -185,8 +195,9 @@ class Editor:
         polish: bool,
     ) -> tuple[Floats, float]:
         """Holds the contacts that are off most, a few after each look, until none is; how far handles are missed then,
-        and what the worst contact is off. Where both cannot be, handles give way, ten times as much after each try:
-        one that gives way altogether leaves the contacts of the input."""
+        and what the worst contact is off. Where a few are not enough, as for a body that nothing else holds, all that
+        touches is held at once. Where handles and contacts cannot both be, handles give way, ten times as much after
+        each try: one that gives way altogether leaves the contacts of the input."""
         longest = self._longest(rows)
         how, looks, wanted = settings, 1, _SLIPS * longest
         if not settings["goes_on"]:
@@ -210,6 +221,8 @@ class Editor:
             room = _MOST_ROWS[contacts.kind] - len(self._held)
             if slipped <= wanted or farthest > 10.0 * calm or room <= 0 or since == _PATIENCE:
                 break
+            if len(self._held) >= room and slipped > _HOPELESS * wanted and not settings["goes_on"]:
+                break
             is_new = self._hold(broken, min(_AT_ONCE, room), posed)
             missed, _, _ = self._land([*rows, *self._held], how, False)
             broken, slipped, farthest = look()
@@ -218,8 +231,27 @@ class Editor:
             if polish and self._held:
                 missed, _, _ = self._land([*rows, *self._held], {**settings, "goes_on": True}, True)
             return missed, slipped
+        few, all_held = self._held, [] if settings["goes_on"] else self._touching(contacts, frames, posed, pulled)
+        if all_held:
+            self._held, how, best = all_held, {**how, "goes_on": False, "is_steady": True}, np.inf
+            for tried in range(_TRIES_AT_ONCE + _MORE_AT_ONCE):
+                missed, _, _ = self._land([*rows, *self._held], how, False)
+                how["goes_on"] = True
+                broken, slipped, farthest = look()
+                best = min(best, slipped)
+                if (
+                    farthest > 10.0 * calm
+                    or slipped <= wanted
+                    or (tried >= _TRIES_AT_ONCE and slipped <= _NEARLY * best)
+                ):
+                    break
+                self._push()
+                self._hold(broken, _JOINING, posed, _STIFF)
+            if max(slipped, missed[: len(rows)].max()) < _KEPT * longest and farthest <= calm:
+                return missed, slipped
+            self._held = few
         if not settings["goes_on"]:
-            how = {**how, "goes_on": False}
+            how = {**how, "goes_on": False, "is_steady": False}
             for row in [*rows, *self._held]:
                 row.give = _GIVES
             while (farthest > calm or slipped > _BEARS * wanted) and rows[0].give < _GIVES_WAY:
@@ -235,15 +267,17 @@ class Editor:
                     row.give *= 10.0
         return missed, slipped
 
-    def _hold(
-        self, broken: Sequence[Broken], room: int, posed: Callable[[float], Posed], give: float = 0.0
-    ) -> bool:
+    def _hold(self, broken: Sequence[Broken], room: int, posed: Callable[[float], Posed], give: float = 0.0) -> bool:
         """Some of the contacts that are off most are held; of one that is held already and looks elsewhere by now, the
         way. Whether there were any."""
         is_new = False
         others = []
         for one in broken:
-            own = [k for k, row in enumerate(self._held) if (row.frame, row.vertices) == (one.frame, (one.vertex,))]
+            against = self._movable(one.against)
+            if against and self._is_one(one.vertex, one.against):
+                continue
+            same = (one.frame, (one.vertex,), against)
+            own = [k for k, row in enumerate(self._held) if (row.frame, row.vertices, row.against) == same]
             if any(abs(float(self._held[k].direction @ one.direction)) > _TURNED for k in own):
                 continue
             if own and one.from_one_side:
@@ -256,10 +290,30 @@ class Editor:
             is_new = True
         return is_new
 
+    def _touching(
+        self,
+        contacts: Contacts,
+        frames: Sequence[float],
+        posed: Callable[[float], Posed],
+        pulled: npt.NDArray[np.bool_],
+    ) -> list[_Row]:
+        """All contacts of the motion, as rows that keep them: some of each frame, of so many frames as there is room
+        for."""
+        found = {frame: contacts.touching(frame, _EACH, pulled) for frame in frames}
+        touched = [frame for frame in frames if found[frame]]
+        stride = max(1, math.ceil(sum(map(len, found.values())) / _MOST_AT_ONCE))
+        return [
+            self._contact(one, posed, _STIFF, posed(frame).shape)
+            for frame in touched[::stride]
+            for one in found[frame]
+            if not self.why_not((one.vertex,), self._close)
+            and not (self._movable(one.against) and self._is_one(one.vertex, one.against))
+        ]
+
     def _push(self) -> None:
         """Contacts that give push harder where they are still off, and less where they push too far."""
         for row in self._held:
-            _, point = self._weights(row.vertices, row.radius)
+            _, point = self._weights_of(row)
             off = float((row.goal - point @ self.frame(row.frame, row.posed.shape)) @ row.direction)
             row.pushed = max(row.pushed + off, 0.0) if row.is_bound else row.pushed + off
             row.target = row.goal + row.pushed * row.direction
@@ -274,22 +328,48 @@ class Editor:
     ) -> tuple[list[Broken], float]:
         """The contacts of a frame that are off, and how far anything near them is moved."""
         near, shape = contacts.near(frame, 2.0 * longest), posed(frame).shape
-        if not len(near.vertices):
-            return [], 0.0
-        moved = self.frame(frame, shape)
-        binding, weights = self.carrier.cells[self.carrier.binding[near.vertices]], self.carrier.weights[near.vertices]
-        ways = np.einsum("ki,kia->ka", weights, (moved - shape)[binding])
-        ways[(weights * (self.body.fixed[binding] == 0)).sum(axis=1) < _ABLE] = 0.0
-        farthest = float(np.linalg.norm(ways, axis=1).max())
-        return contacts.broken(frame, near, ways, pulled[near.vertices], _SLIPS * longest), farthest
+        way = self.frame(frame, shape) - shape
+        # Where the edit does nearly nothing, nobody looks what touches.
+        own = contacts.own(frame) if np.abs(way).max() > _SLIPS * longest else None
+        broken: list[Broken] = []
+        farthest = 0.0
+        if len(near.vertices):
+            ways = self._ways(near.vertices, way)
+            farthest = float(np.linalg.norm(ways, axis=1).max())
+            broken += contacts.broken(frame, near, ways, pulled[near.vertices], _SLIPS * longest)
+        if own is not None:
+            ways, other = self._ways(own.vertices, way), self._ways(own.against, way)
+            farthest = max(farthest, float(np.linalg.norm(ways, axis=1).max()))
+            broken += contacts.broken_own(frame, own, ways - other, pulled[own.vertices] | pulled[own.against])
+        return broken, farthest
 
-    def _contact(self, one: Broken, posed: Callable[[float], Posed], give: float) -> _Row:
-        """A row that takes back what the present edit does to a contact."""
+    def _ways(self, vertices: Ints, way: Floats) -> Floats:
+        """How far vertices (k, 3) of the surface go where the carrier goes so far (n, 3)."""
+        binding, weights = self.carrier.cells[self.carrier.binding[vertices]], self.carrier.weights[vertices]
+        ways: Floats = np.einsum("ki,kia->ka", weights, way[binding])
+        ways[(weights * (self.body.fixed[binding] == 0)).sum(axis=1) < _ABLE] = 0.0
+        return ways
+
+    def _contact(self, one: Broken, posed: Callable[[float], Posed], give: float, shape: Floats | None = None) -> _Row:
+        """A row that takes back what the present edit, or what leads to a `shape`, does to a contact."""
         moment = posed(one.frame)
-        _, point = self._weights((one.vertex,), self._close)
-        target = point @ self.frame(one.frame, moment.shape) + one.amount * one.direction
-        what = (-1, (one.vertex,), self._close, one.frame, moment, target, target, target, 0.0)
-        return _Row(*what, direction=one.direction, is_bound=one.from_one_side, give=give)
+        moved = self.frame(one.frame, moment.shape) if shape is None else shape
+        nothing = np.zeros(3)
+        what = (-1, (one.vertex,), self._close, one.frame, moment, nothing, nothing, nothing, 0.0)
+        row = _Row(*what, direction=one.direction, is_bound=one.from_one_side, give=give)
+        row.against = self._movable(one.against)
+        _, point = self._weights_of(row)
+        row.start = row.goal = row.target = point @ moved + one.amount * one.direction
+        return row
+
+    def _movable(self, vertex: int) -> tuple[int, ...]:
+        """A vertex, if it can be moved."""
+        return (vertex,) if vertex >= 0 and not self.why_not((vertex,), self._close) else ()
+
+    def _is_one(self, vertex: int, other: int) -> bool:
+        """Whether the carrier moves two vertices so much alike that nothing between them can be asked for."""
+        apart = self._weights((vertex,), self._close)[0] - self._weights((other,), self._close)[0]
+        return float(np.abs(apart).sum()) < _ALIKE
 
     def frame(self, frame: float, shown: Floats) -> Floats:
         """The edited shape (n, 3) of a frame that is shown so; itself where nothing is edited."""
@@ -355,6 +435,13 @@ class Editor:
         left[:, 2] *= np.sign(np.linalg.det(left @ right))
         turn: Floats = left @ right
         return turn
+
+    def _weights_of(self, row: _Row) -> tuple[Floats, Floats]:
+        patch, point = self._weights(row.vertices, row.radius)
+        if not row.against:
+            return patch, point
+        other = self._weights(row.against, row.radius)
+        return patch - other[0], point - other[1]
 
     def _weights(self, vertices: tuple[int, ...], radius: float) -> tuple[Floats, Floats]:
         """What is pulled of the carrier (n,), and what is to land (n,)."""

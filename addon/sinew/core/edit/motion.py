@@ -25,12 +25,15 @@ class EditedMotion:
         frames: Sequence[Any],
         editor: Editor,
         size: float,
+        surface: Mesh,
         edits: Edits | None = None,
         meshes: Callable[[float], Sequence[Mesh]] = NOTHING_AROUND,
     ) -> None:
-        """`meshes`: what it may touch at a frame, as vertices and triangles, where the edits keep contacts."""
+        """`surface`: its vertices at rest and its triangles; `meshes`: what it may touch at a frame, likewise, where
+        the edits keep contacts."""
         self.editor, self.meshes = editor, meshes
-        self._frames, self._size = frames, size
+        self._surface, self._contacts_of = surface, dict[tuple[str, float | None], Contacts]()
+        self._frames, self.size = frames, size
         self.edits = edits or Edits()
         self._solved: Edits | None = None
         self.landed = Landed(())
@@ -84,15 +87,19 @@ class EditedMotion:
             self._solved = self.edits
 
     def _contacts(self) -> Contacts | None:
-        if not self.edits.contacts:
+        kind, floor = self.edits.contacts, self.edits.floor
+        if not kind:
             return None
-        frames = [float(index) for index in range(len(self))]
 
         def surface(frame: float) -> Floats:
             return np.asarray(self._frames[round(frame)], np.float64)
 
-        floor = self.edits.floor
-        return Contacts(self.edits.contacts, frames, surface, self._size, floor=floor, meshes=self.meshes)
+        if (kind, floor) not in self._contacts_of:
+            frames = [float(index) for index in range(len(self))]
+            self._contacts_of[kind, floor] = Contacts(
+                kind, frames, surface, self.size, floor=floor, meshes=self.meshes, parts=self._surface
+            )
+        return self._contacts_of[kind, floor]
 
 
 class Itself:
@@ -159,7 +166,8 @@ class EditedSheet(EditedMotion):
         if region is not None:
             shell = shell.within(np.asarray(region, np.float64))
         hold = (edits or Edits()).hold
-        super().__init__(frames, Editor(sheet, shell, frame_rate, hold=hold), sheet.size, edits, meshes)
+        editor = Editor(sheet, shell, frame_rate, hold=hold)
+        super().__init__(frames, editor, sheet.size, (sheet.vertices, sheet.cells), edits, meshes)
 
     def _posed(self, index: int) -> Posed:
         return Itself(self._frames[index])

@@ -150,7 +150,7 @@ class EditedFrames(EditedMotion):
         if region is not None:
             body = body.within(spread_over_cage(one.cage, one.shown.areas, np.asarray(region, np.float64)))
         editor = Editor(one.cage, body, frame_rate, hold=(edits or Edits()).hold)
-        super().__init__(frames, editor, one.size, edits, meshes)
+        super().__init__(frames, editor, one.size, (rest, triangles), edits, meshes)
 
     def _drawn(self, index: int, moved: Floats) -> Floats:
         return self._enricher.shown.drawn(self._fit(index), moved, self._frames[index])
