@@ -40,8 +40,30 @@ MODELS = (
 )
 
 
+DRESSED = Model("dressed", "quaternius_dress/Smooth_Female_Dress.blend", "Female", 0.01)  # no skin under her dress
+
+
 def available() -> bool:
-    return all((FOLDER / model.file).is_file() for model in MODELS)
+    return all((FOLDER / model.file).is_file() for model in (*MODELS, DRESSED))
+
+
+def load_dress(action: str) -> tuple[Any, Any]:
+    """The woman and her dress, which is made an object of its own as an artist does it, in one of her actions."""
+    body = load(DRESSED)
+    play(body, action)
+    for ob in bpy.context.selected_objects:
+        ob.select_set(False)
+    bpy.context.view_layer.objects.active = body
+    body.select_set(True)
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.mesh.select_all(action="DESELECT")
+    body.active_material_index = body.material_slots.find("Dress")
+    bpy.ops.object.material_slot_select()
+    bpy.ops.mesh.separate(type="SELECTED")
+    bpy.ops.object.mode_set(mode="OBJECT")
+    (dress,) = (ob for ob in bpy.context.selected_objects if ob != body)
+    dress.name = "Dress"
+    return body, dress
 
 
 def find(key: str) -> Model:

@@ -18,7 +18,8 @@
 #include <math.h>
 #include <string.h>
 
-#define PARTS_MOST 100 /* of a step that something is in the way of: the last goes through with it */
+#define PARTS_MOST 100 /* of a step that something is in the way of: the last goes through with it, ... */
+#define PART_LEAST 1e-6 /* ... and so does one that is so little of it: what only comes nearer its end by less and less never gets there */
 
 /* 1/2 |Δv|²_M + potential at the end is at most kinetic energy + potential at the start + what moving the fixed vertices adds. */
 static SnStatus implicit_euler(SnContext *context, SnStepper *s, const SnDriver *drivers, double end, double h, const SnState *state,
@@ -192,10 +193,10 @@ SnStatus sn_stepper_step(SnContext *context, SnStepper *s, const SnDriver *drive
     double reached = 0.0, whole = end - begin;
     find_inner(s, state);
     for (int parts = 1; reached < 1.0; parts++) { /* what is left of a step is one of its own */
-        if (s->contact != NULL) {
-            sn_contact_let_go(s->contact, parts == PARTS_MOST);
-        }
         s->part = (end - begin) / whole;
+        if (s->contact != NULL) {
+            sn_contact_let_go(s->contact, parts == PARTS_MOST || s->part < PART_LEAST);
+        }
         SN_TRY(sn_context_look(context));
         SN_TRY(step(context, s, drivers, scheme, begin, end, interval, parts > 1, state, report, &reached));
         begin += reached * (end - begin);

@@ -102,3 +102,28 @@ def test_no_action_is_cut_and_one_whose_first_frame_is_the_rest_pose_is_where_th
 
 
 FAR_FROM_REST = ("TRex_Run", "TRex_Walk", "TRex_Death", "Walk", "Run", "Survey", "Anim_0", "16_01.001")
+
+
+def test_a_dress_stays_on_a_woman_of_a_game_who_has_no_skin_under_it(tmp_path: Path) -> None:
+    """Nothing is chosen. She is there from the neck upwards, her arms and legs, and her dress ends where they begin: at
+    collar and sleeves, and within the skirt at her legs."""
+    body, dress = assets.load_dress("Female_Walk")
+    scene = bpy.context.scene
+    scene.frame_end = scene.frame_start + 3
+    save(tmp_path / "dress.blend")
+    goal, alone = setups.Target(tmp_path / "dress.blend"), {"self_collision": False}
+    told = setups.bake_object(dress.name, alone, goal, method="tracks").report
+    group = dress.vertex_groups["Sinew Pin"].index
+    weights = np.array(
+        [next((one.weight for one in vertex.groups if one.group == group), 0.0) for vertex in dress.data.vertices]
+    )
+    heights = np.array([vertex.co.z for vertex in dress.data.vertices])
+    part = (heights - heights.min()) / np.ptp(heights)
+    skirt = (part < 0.3) & (weights == 0.0)
+    assert (weights[part > 0.5] == 1.0).all() and skirt.sum() > 0.6 * (part < 0.3).sum()
+    result = shown_at(dress, scene.frame_end)
+    dress.modifiers["Sinew"].show_viewport = False
+    given = shown_at(dress, scene.frame_end)
+    moved = np.linalg.norm(result - given, axis=1) / np.ptp(given, axis=0).max()
+    assert moved[part > 0.5].max() < 1e-6 and 5e-3 < moved[skirt].max() < 0.25
+    assert told["follow_error"]["max_relative"] < 1e-6
