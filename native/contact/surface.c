@@ -2,28 +2,10 @@
 
 #include "base/memory.h"
 #include "mesh/geometry.h"
+#include "mesh/sides.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-
-/* A side of a triangle, before equal ones become one edge. */
-typedef struct Side {
-    int32_t low, high; /* points */
-    int32_t triangle, corner;
-} Side;
-
-static int compare_sides(const void *a, const void *b)
-{
-    const Side *left = a, *right = b;
-    if (left->low != right->low) {
-        return left->low < right->low ? -1 : 1;
-    }
-    if (left->high != right->high) {
-        return left->high < right->high ? -1 : 1;
-    }
-    return left->triangle < right->triangle ? -1 : left->triangle > right->triangle;
-}
 
 static int has_point_twice(const int32_t *triangle)
 {
@@ -94,19 +76,19 @@ static void add_part(const SnSurfacePart *part, size_t number, SnSurface *surfac
 }
 
 /* Equal sides become one edge, owned by the first triangle that has it. */
-static void join_sides(size_t count, const Side *sides, SnSurface *surface)
+static void join_sides(size_t count, const SnSide *sides, SnSurface *surface)
 {
     for (size_t i = 0; i < count; i++) {
-        int is_new = i == 0 || sides[i].low != sides[i - 1].low || sides[i].high != sides[i - 1].high;
-        size_t triangle = (size_t)sides[i].triangle;
+        int is_new = i == 0 || !sn_sides_are_one(sides + i - 1, sides + i);
+        size_t slot = (size_t)sides[i].slot;
         if (is_new) {
             surface->edges[2 * surface->edge_count] = sides[i].low;
             surface->edges[2 * surface->edge_count + 1] = sides[i].high;
             surface->edge_triangle_starts[surface->edge_count++] = (int32_t)i;
-            surface->owned[triangle] |= (unsigned char)(8 << sides[i].corner);
+            surface->owned[slot / 3] |= (unsigned char)(8 << slot % 3);
         }
-        surface->triangle_edges[3 * triangle + (size_t)sides[i].corner] = (int32_t)surface->edge_count - 1;
-        surface->edge_triangles[i] = sides[i].triangle;
+        surface->triangle_edges[slot] = (int32_t)surface->edge_count - 1;
+        surface->edge_triangles[i] = (int32_t)(slot / 3);
     }
     surface->edge_triangle_starts[surface->edge_count] = (int32_t)count;
 }
@@ -115,14 +97,13 @@ static SnStatus find_edges(SnContext *context, SnSurface *surface)
 {
     SnStatus status = SN_OK;
     size_t count = 3 * surface->triangle_count;
-    Side *sides;
-    SN_TRY_NEW(context, sides, count, Side);
+    SnSide *sides;
+    SN_TRY_NEW(context, sides, count, SnSide);
     for (size_t i = 0; i < count; i++) {
         size_t next = i % 3 == 2 ? i - 2 : i + 1;
-        int32_t a = surface->triangles[i], b = surface->triangles[next];
-        sides[i] = (Side){a < b ? a : b, a < b ? b : a, (int32_t)(i / 3), (int32_t)(i % 3)};
+        sides[i] = sn_side(surface->triangles[i], surface->triangles[next], i);
     }
-    qsort(sides, count, sizeof *sides, compare_sides);
+    sn_sides_sort(count, sides);
     join_sides(count, sides, surface);
 cleanup:
     sn_release(sides);

@@ -10,9 +10,9 @@
 #include "base/parallel.h"
 #include "energy/tet_batch.h"
 #include "mesh/geometry.h"
+#include "mesh/sides.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define CORNERS 4
@@ -22,28 +22,6 @@
 #define STIFFEST 100.0       /* of these */
 #define INLINE SN_BATCH_INLINE
 #define COLLAPSED 1e-3       /* of a triangle's rest area */
-
-/* An edge of a triangle, its lower vertex first. */
-typedef struct Side {
-    int32_t low, high, opposite, triangle;
-} Side;
-
-static int compare_sides(const void *left, const void *right)
-{
-    const Side *a = left, *b = right;
-    if (a->low != b->low) {
-        return a->low < b->low ? -1 : 1;
-    }
-    if (a->high != b->high) {
-        return a->high < b->high ? -1 : 1;
-    }
-    return (a->triangle > b->triangle) - (a->triangle < b->triangle);
-}
-
-static int are_joined(const Side *a, const Side *b)
-{
-    return a->low == b->low && a->high == b->high;
-}
 
 static void subtract(const double *x, int32_t from, int32_t to, double out[3])
 {
@@ -69,28 +47,28 @@ static double find_angle(const double e[3], const double n1[3], const double n2[
     return atan2(length > 0.0 ? sn_dot3(across, e) / length : 0.0, sn_dot3(n1, n2));
 }
 
+/* The slot of a side is the corner opposite. */
 static SnStatus find_hinges(SnContext *context, size_t triangle_count, const int32_t *triangles, SnHinges *hinges)
 {
     SnStatus status = SN_OK;
-    Side *sides = NULL;
+    SnSide *sides = NULL;
     size_t count = 3 * triangle_count;
-    SN_TRY_NEW(context, sides, count, Side);
+    SN_TRY_NEW(context, sides, count, SnSide);
     for (size_t k = 0; k < count; k++) {
         const int32_t *corner = triangles + 3 * (k / 3);
-        int32_t a = corner[k % 3], b = corner[(k + 1) % 3];
-        sides[k] = (Side){a < b ? a : b, a < b ? b : a, corner[(k + 2) % 3], (int32_t)(k / 3)};
+        sides[k] = sn_side(corner[(k + 1) % 3], corner[(k + 2) % 3], k);
     }
-    qsort(sides, count, sizeof *sides, compare_sides);
+    sn_sides_sort(count, sides);
     for (size_t k = 1; k < count; k++) {
-        hinges->count += (size_t)are_joined(sides + k - 1, sides + k);
+        hinges->count += (size_t)sn_sides_are_one(sides + k - 1, sides + k);
     }
     SN_TRY_NEW(context, hinges->vertices, CORNERS * hinges->count, int32_t);
     SN_TRY_NEW(context, hinges->triangles, 2 * hinges->count, int32_t);
     for (size_t k = 1, h = 0; k < count; k++) {
-        if (are_joined(sides + k - 1, sides + k)) {
-            int32_t corners[CORNERS] = {sides[k].low, sides[k].high, sides[k - 1].opposite, sides[k].opposite};
-            hinges->triangles[2 * h] = sides[k - 1].triangle;
-            hinges->triangles[2 * h + 1] = sides[k].triangle;
+        if (sn_sides_are_one(sides + k - 1, sides + k)) {
+            int32_t corners[CORNERS] = {sides[k].low, sides[k].high, triangles[sides[k - 1].slot], triangles[sides[k].slot]};
+            hinges->triangles[2 * h] = sides[k - 1].slot / 3;
+            hinges->triangles[2 * h + 1] = sides[k].slot / 3;
             memcpy(hinges->vertices + CORNERS * h++, corners, sizeof corners);
         }
     }

@@ -2,9 +2,9 @@
 
 #include "base/memory.h"
 #include "math/mat3.h"
+#include "mesh/sides.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* A triangle in a pose, or a region: place, normal, area. */
@@ -48,37 +48,24 @@ static void measure(const SnClusterDef *def, size_t triangle, const double *pose
     patch->area = 0.5 * doubled;
 }
 
-typedef struct Side {
-    int32_t low, high, triangle, side;
-} Side;
-
-static int compare_sides(const void *one, const void *other)
-{
-    const Side *a = one, *b = other;
-    return a->low != b->low ? (a->low > b->low) - (a->low < b->low)
-           : a->high != b->high ? (a->high > b->high) - (a->high < b->high)
-                                : (a->triangle > b->triangle) - (a->triangle < b->triangle);
-}
-
 /* Of the triangles at a side each is joined to the next, the last to the first. */
 static SnStatus find_neighbours(SnContext *context, Clusters *clusters)
 {
     SnStatus status = SN_OK;
     const SnClusterDef *def = clusters->def;
-    Side *sides = NULL;
+    SnSide *sides = NULL;
     size_t count = 3 * def->triangle_count;
-    SN_TRY_NEW(context, sides, count, Side);
+    SN_TRY_NEW(context, sides, count, SnSide);
     for (size_t k = 0; k < count; k++) {
-        int32_t a = def->triangles[k], b = def->triangles[k - k % 3 + (k + 1) % 3];
-        sides[k] = (Side){a < b ? a : b, a < b ? b : a, (int32_t)(k / 3), (int32_t)k};
+        sides[k] = sn_side(def->triangles[k], def->triangles[k - k % 3 + (k + 1) % 3], k);
     }
-    qsort(sides, count, sizeof *sides, compare_sides);
+    sn_sides_sort(count, sides);
     memset(clusters->neighbours, 0xff, count * sizeof *clusters->neighbours);
     for (size_t first = 0, end; first < count; first = end) {
-        for (end = first + 1; end < count && sides[end].low == sides[first].low && sides[end].high == sides[first].high; end++) {
+        for (end = first + 1; end < count && sn_sides_are_one(sides + first, sides + end); end++) {
         }
         for (size_t k = first; k < end && end - first > 1; k++) {
-            clusters->neighbours[sides[k].side] = sides[k + 1 < end ? k + 1 : first].triangle;
+            clusters->neighbours[sides[k].slot] = sides[k + 1 < end ? k + 1 : first].slot / 3;
         }
     }
 cleanup:

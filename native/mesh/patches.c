@@ -1,6 +1,7 @@
 #include "mesh/patches.h"
 
 #include "base/memory.h"
+#include "mesh/sides.h"
 
 #include <stdlib.h>
 
@@ -51,23 +52,6 @@ cleanup:
     return status;
 }
 
-typedef struct Edge {
-    int32_t low, high; /* welded vertices */
-    int32_t slot;      /* 3 * triangle + edge of the triangle */
-} Edge;
-
-static int compare_edges(const void *left, const void *right)
-{
-    const Edge *a = left, *b = right;
-    if (a->low != b->low) {
-        return a->low < b->low ? -1 : 1;
-    }
-    if (a->high != b->high) {
-        return a->high < b->high ? -1 : 1;
-    }
-    return (a->slot > b->slot) - (a->slot < b->slot);
-}
-
 typedef struct Topology {
     const SnTriMesh *mesh;
     int32_t *welded;  /* per vertex */
@@ -85,13 +69,13 @@ static void slot_ends(const Topology *topology, size_t slot, int32_t *from, int3
     *to = topology->welded[corners[(slot + 1) % 3]];
 }
 
-/* Edges are those of welded vertices. */
+/* Edges are those of welded vertices, their slots 3 * triangle + edge of the triangle. */
 static SnStatus find_twins(SnContext *context, Topology *topology)
 {
     SnStatus status = SN_OK;
-    Edge *edges = NULL;
+    SnSide *edges = NULL;
     size_t slot_count = 3 * topology->mesh->triangle_count, edge_count = 0;
-    SN_TRY_NEW(context, edges, slot_count, Edge);
+    SN_TRY_NEW(context, edges, slot_count, SnSide);
     for (size_t triangle = 0; triangle < topology->mesh->triangle_count; triangle++) {
         int32_t from[3], to[3];
         for (size_t i = 0; i < 3; i++) {
@@ -102,14 +86,13 @@ static SnStatus find_twins(SnContext *context, Topology *topology)
             size_t slot = 3 * triangle + i;
             topology->twins[slot] = collapsed ? -2 : -1;
             if (!collapsed) {
-                int ascending = from[i] < to[i];
-                edges[edge_count++] = (Edge){ascending ? from[i] : to[i], ascending ? to[i] : from[i], (int32_t)slot};
+                edges[edge_count++] = sn_side(from[i], to[i], slot);
             }
         }
     }
-    qsort(edges, edge_count, sizeof *edges, compare_edges);
+    sn_sides_sort(edge_count, edges);
     for (size_t begin = 0, end; begin < edge_count; begin = end) {
-        for (end = begin + 1; end < edge_count && edges[end].low == edges[begin].low && edges[end].high == edges[begin].high;) {
+        for (end = begin + 1; end < edge_count && sn_sides_are_one(edges + begin, edges + end);) {
             end++;
         }
         if (end - begin == 2) {

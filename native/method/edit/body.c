@@ -3,9 +3,9 @@
 #include "base/memory.h"
 #include "dynamics/modes.h"
 #include "math/mat3.h"
+#include "mesh/sides.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 void sn_edit_body_clear(SnEditBody *body)
@@ -105,40 +105,22 @@ cleanup:
     return status;
 }
 
-/* A side of a triangle, its lower vertex first. */
-typedef struct Side {
-    int32_t low, high, slot;
-} Side;
-
-static int compare_sides(const void *left, const void *right)
-{
-    const Side *a = left, *b = right;
-    if (a->low != b->low) {
-        return a->low < b->low ? -1 : 1;
-    }
-    if (a->high != b->high) {
-        return a->high < b->high ? -1 : 1;
-    }
-    return (a->slot > b->slot) - (a->slot < b->slot);
-}
-
 /* Triangles across each side. */
 static SnStatus find_neighbours(SnContext *context, SnEditBody *body)
 {
     SnStatus status = SN_OK;
-    Side *sides = NULL;
+    SnSide *sides = NULL;
     size_t count = 3 * body->cell_count;
     SN_TRY_NEW(context, body->neighbours, count, int32_t);
-    SN_TRY_NEW(context, sides, count, Side);
+    SN_TRY_NEW(context, sides, count, SnSide);
     for (size_t k = 0; k < count; k++) {
         const int32_t *corner = body->cells + k - k % 3;
-        int32_t a = corner[(k + 1) % 3], b = corner[(k + 2) % 3];
-        sides[k] = (Side){a < b ? a : b, a < b ? b : a, (int32_t)k};
+        sides[k] = sn_side(corner[(k + 1) % 3], corner[(k + 2) % 3], k);
         body->neighbours[k] = -1;
     }
-    qsort(sides, count, sizeof *sides, compare_sides);
+    sn_sides_sort(count, sides);
     for (size_t k = 1; k < count; k++) {
-        if (sides[k - 1].low == sides[k].low && sides[k - 1].high == sides[k].high) {
+        if (sn_sides_are_one(sides + k - 1, sides + k)) {
             body->neighbours[sides[k].slot] = sides[k - 1].slot / 3;
             body->neighbours[sides[k - 1].slot] = sides[k].slot / 3;
         }
