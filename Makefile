@@ -26,9 +26,11 @@ baseline_FLAGS := -O3 -fno-math-errno -fno-trapping-math
 v2_FLAGS := $(baseline_FLAGS) -march=x86-64-v2
 v3_FLAGS := $(baseline_FLAGS) -march=x86-64-v3
 v4_FLAGS := $(baseline_FLAGS) -march=x86-64-v4
-sanitized_FLAGS := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
+sanitized_FLAGS := -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
 threads_FLAGS := -O1 -g -fsanitize=thread
 traced_FLAGS := -O2 -g
+# What is tested are the objects of the core; the programs around them are many to compile, and need not be fast.
+TEST_FLAGS := -O1
 # What runs on several threads, for ThreadSanitizer; what allocates and computes a whole run, for valgrind, which takes its time.
 THREADS_TESTS := threads memory multifrontal tet_elements time_step
 TRACED_TESTS := allocations fill memory linear_solver multifrontal tet_elements newton cage
@@ -202,7 +204,7 @@ $(foreach name,$(filter-out $(INSTRUCTIONS),$(FLAVOURS)),$(eval $(call own_objec
 define flavour
 build/$(1)/tests/%.o: tests/native/%.c Makefile
 	@mkdir -p $$(@D)
-	@gcc $(NATIVE_FLAGS) $($(1)_FLAGS) -Itests/native -c $$< -o $$@
+	@gcc $(NATIVE_FLAGS) $($(1)_FLAGS) $(TEST_FLAGS) -Itests/native -c $$< -o $$@
 $(1)_PROGRAMS := $(patsubst tests/native/%.c,build/$(1)/tests/%,$(NATIVE_TESTS))
 $$($(1)_PROGRAMS): %: %.o $$($(1)_MADE)
 	@gcc -fopenmp $($(1)_FLAGS) $$< $$($(1)_CORE) $(NATIVE_LIBRARIES) -o $$@

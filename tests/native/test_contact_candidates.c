@@ -91,9 +91,27 @@ static double distance_at(const SnPair *pair, int edges, const Scene *scene, dou
     return sqrt(edges ? sn_nearest_edges(x).squared : sn_nearest_point_triangle(x).squared);
 }
 
+/* Whether there is an axis along which the ways of both sides are `within` apart: then nobody need look. */
+static int stays_away(const SnPair *pair, int edges, const Scene *scene, double within)
+{
+    for (size_t axis = 0; axis < 3; axis++) {
+        double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
+        for (int i = 0; i < 4; i++) {
+            int side = i >= (edges ? 2 : 1);
+            size_t at = 3 * (size_t)pair->points[i] + axis;
+            low[side] = fmin(low[side], fmin(scene->from[at], scene->to[at]));
+            high[side] = fmax(high[side], fmax(scene->from[at], scene->to[at]));
+        }
+        if (low[0] - high[1] > within || low[1] - high[0] > within) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 static int comes_near(const SnPair *pair, int edges, const Scene *scene, double within)
 {
-    for (int i = 0; i <= 8; i++) {
+    for (int i = 0; i <= 8 && !stays_away(pair, edges, scene, within); i++) {
         if (distance_at(pair, edges, scene, i / 8.0) < within) {
             return 1;
         }
