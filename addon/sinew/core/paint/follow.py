@@ -136,13 +136,13 @@ def _made(
     rows = triangles[solid.triangle]
     touch = solid.axes.to_body(np.einsum("kc,kci->ki", solid.share, positions[rows]))
     if not bones:
-        return _boneless(solid)
+        return _boneless(solid, touch)
     if skin is None:
         distances = np.stack([segment_distance(positions, bone) for bone in bones], axis=1)
         skin = np.eye(len(bones), dtype=np.float32)[distances.argmin(axis=1)]
     used = [i for i in range(len(bones)) if float(skin[:, i].max(initial=0.0)) > 0.01]
     if not used:
-        return _boneless(solid)
+        return _boneless(solid, touch)
     skin, bones = skin[:, used], _subset(bones, used)
     cell_skin = np.einsum("kc,kcb->kb", solid.share, skin[rows].astype(np.float64))
     own = [replace(bone, head=_point(solid, bone.head), tail=_point(solid, bone.tail)) for bone in bones]
@@ -179,11 +179,40 @@ def _boned(solid: Solid, touch: Floats, bones: list[Segment], skin: Floats) -> B
     return Body(solid, tree, kinds, np.where(np.isfinite(distance), distance, solid.thick), aside, carrying)
 
 
-def _boneless(solid: Solid) -> Body:
-    """What is deep is what is thick."""
+def _boneless(solid: Solid, touch: Floats) -> Body:
+    """What is deep is what is thick, and on the torso what is far from its middle."""
     tree = by_shape(solid)
     kinds = np.append([piece.kind for piece in tree.pieces], TORSO)[tree.of_cell]
-    return Body(solid, tree, kinds, solid.thick, np.zeros(solid.count), [])
+    aside = np.zeros(solid.count)
+    for piece in tree.pieces:
+        if piece.kind == HEAD and len(piece.cells):
+            # A muzzle goes on from where the head begins, through its middle or to its tip.
+            places, own = solid.centres[piece.cells], touch[piece.cells]
+            tip = places[((places - piece.start) ** 2).sum(axis=1).argmax()]
+            rays = [_line(piece.start, end) for end in (places.mean(axis=0), tip)]
+            aside[piece.cells] = np.minimum(*(segment_distance(own, ray, endless=True) for ray in rays))
+    distance, lines = solid.thick, _middle_lines(solid, tree)
+    if lines:
+        far = np.min([segment_distance(touch, line) for line in lines], axis=0)
+        distance = np.where(kinds == TORSO, far, solid.thick)
+    return Body(solid, tree, kinds, distance, aside, [])
+
+
+def _middle_lines(solid: Solid, tree: Tree) -> list[Segment]:
+    """From where each piece of the torso begins through its middle to where the next ones on the axis do."""
+    lines = []
+    for piece in tree.pieces:
+        if piece.kind == TORSO and piece.is_axial and len(piece.cells):
+            middle = solid.centres[piece.cells].mean(axis=0)
+            ends = [tree.pieces[child].start for child in piece.children if tree.pieces[child].is_axial]
+            ends += [piece.start] if piece.parent >= 0 else []
+            lines += [_line(middle, end) for end in ends or [middle]]
+    return lines
+
+
+def _line(head: Floats, tail: Floats) -> Segment:
+    (x, y, z), (u, v, w) = head.tolist(), tail.tolist()
+    return Segment("", (x, y, z), (u, v, w), -1, False)
 
 
 def _heed_names(tree: Tree, names: list[str]) -> None:
