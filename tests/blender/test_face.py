@@ -13,7 +13,7 @@ import pytest
 import scenes
 import sinew
 from fake_layout import draw
-from inside import baked_samples, run, save, shown_at
+from inside import baked_samples, run, save, shown, shown_at
 from mathutils import Matrix
 from panel_use import activate, item
 from sinew import setups
@@ -22,7 +22,7 @@ from sinew.core.base.errors import Error
 from sinew.scene import setup
 from sinew.setups.face import finding
 from sinew.setups.face.finding import BONE_GROUP
-from sinew.ui.face import find, overlay, panel
+from sinew.ui.face import edited, find, overlay, panel
 from sinew.ui.setup.panel import SINEW_PT_setup
 
 FRAMES = 6
@@ -285,6 +285,37 @@ def test_found_and_painted(head: Any) -> None:
         group.add([vertex.index], 1.0, "REPLACE")
     with pytest.raises(Error, match="flesh"):
         bake()
+
+
+def test_an_edited_performance_shows_on_the_bake_before_it_is_baked_again(head: Any) -> None:
+    bpy.ops.sinew.add()
+    item().show_edited = True
+    assert not item().show_edited  # there is no bake
+    outcome = bake()
+    played, before = baked_samples(outcome.folder), inputs(head)
+    bpy.context.scene.frame_set(5)
+    item().show_edited = True
+    assert item().show_edited and np.abs(shown_now(head) - played[4]).max() < 1e-6
+    head.data.shape_keys.animation_data_clear()
+    head.data.shape_keys.key_blocks["browUp_L"].value = 1.0
+    edited.show()
+    modifier = head.modifiers["Sinew"]
+    with_jiggle = shown_now(head)
+    item().show_edited = False
+    assert np.array_equal(shown_now(head), played[4])
+    modifier.show_viewport = False
+    now = shown_now(head)
+    modifier.show_viewport = True
+    assert np.abs(now - before[4]).max() > 5e-3
+    assert np.abs((with_jiggle - now) - (played[4] - before[4])).max() < 1e-6
+    item().show_edited = True
+    save(Path(bpy.data.filepath))
+    assert not item().show_edited and modifier.filepath.endswith(f"{outcome.id}/result.pc2")
+
+
+def shown_now(ob: Any) -> np.ndarray:
+    ob.update_tag()
+    return shown(ob)
 
 
 def test_bone_flesh_and_stiffness_are_shown_in_colours(head: Any) -> None:

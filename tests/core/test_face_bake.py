@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from sinew.core.bake import run
 from sinew.core.bake.contact import Collided
+from sinew.core.bake.results import world
 from sinew.core.bake.shot import Sample, Shot
 from sinew.core.bake.store import Store
 from sinew.core.base.errors import BadInput, Cancelled
@@ -19,6 +20,7 @@ from sinew.core.geometry.crossings import find_crossings
 from sinew.core.methods.face import METHOD
 from sinew.core.methods.face import cage as cage_module
 from sinew.core.methods.face.cage import make_face_cage
+from sinew.core.methods.face.edited import Laid
 from sinew.core.methods.face.engine import make_enricher
 from sinew.core.methods.face.materials import KeyMaterial, parse, stiffness_of_skin, strain_of_skin
 from sinew.core.methods.face.painted import make_paint, solid_carried
@@ -291,6 +293,23 @@ def test_after_an_edit_a_bake_goes_on_as_before_where_it_has_met_that(tmp_path: 
     whole = take(tmp_path / "one", edited, previous=again.id, whole=True)
     assert not whole.unchanged and whole.report["spliced"] == []
     assert np.array_equal(states(tmp_path / "one", whole), anew)
+
+
+def test_an_edited_performance_shows_at_once_what_another_bake_would_make_of_it(tmp_path: Path) -> None:
+    """The same shake with another expression, and the head elsewhere."""
+    edited = [(pose @ turned(40.0).T + [0.1, 0.2, 0.3]).astype(np.float32) for pose in frames(talk(), SHAKEN)]
+    first = run.bake(make_shot(), samples(frames(speech(), SHAKEN)), tmp_path)
+    again = run.bake(make_shot(), samples(edited), tmp_path)
+    with Store.open(tmp_path, first.id) as old, Store.open(tmp_path, again.id) as new:
+        laid = Laid(old)
+        as_it_was = [laid.surface(i, world(old, i)) - old.read_result(i, "result") for i in range(COUNT)]
+        assert np.abs(as_it_was).max() < 1e-7
+        now = np.array([laid.surface(i, world(new, i)) for i in range(COUNT)])
+        anew = np.array([new.read_result(i, "result") for i in range(COUNT)])
+    jiggle, off = np.linalg.norm(anew - np.array(edited), axis=2), np.linalg.norm(now - anew, axis=2)
+    free = FACE.is_free
+    assert off[:, ~free].max() < 1e-6
+    assert np.sqrt((off[:, free] ** 2).mean() / (jiggle[:, free] ** 2).mean()) < 0.15
 
 
 STIFF = "jawOpen=5; mouthPucker=0.5 [Lips]"

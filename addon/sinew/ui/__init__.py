@@ -14,6 +14,7 @@ from .edit import rows as edit_rows
 from .edit import tool as edit_tool
 from .enrich import animate, cage, follow_group, overlay, spread, trial, view
 from .enrich import panel as flesh
+from .face import edited as face_edited
 from .face import panel as face
 from .face import view as face_view
 from .flesh import after
@@ -39,10 +40,10 @@ from .tracks import panel as cloth
 
 # In this order, and unregistered in the opposite one.
 _PARTS = (
-    *(preferences, manual, view, face_view, contacts, edit_rows, properties, parts, operators, follow_group, animate),
-    *(live, after, bake, cage, trial, spread, overlay, presets, panel, flesh, face, cloth, collisions, passengers),
-    *(export, cache, sidebar, menu, timeline, edit_pull, edit_operators, edit_panel, edit_overlay, edit_tool),
-    *(saving, job_operator, background),
+    *(preferences, manual, view, face_view, face_edited, contacts, edit_rows, properties, parts, operators),
+    *(follow_group, animate, live, after, bake, cage, trial, spread, overlay, presets, panel, flesh, face, cloth),
+    *(collisions, passengers, export, cache, sidebar, menu, timeline, edit_pull, edit_operators, edit_panel),
+    *(edit_overlay, edit_tool, saving, job_operator, background),
 )
 _is_registered = False
 

@@ -82,7 +82,11 @@ class SINEW_PT_face_found(OfFace, bpy.types.Panel):
 class SINEW_PT_face_after(AfterTheBake, OfFace, bpy.types.Panel):
     def draw(self, context: Any) -> None:
         AfterTheBake.draw(self, context)
-        baked = state.bake_of(operators.active_item(context))
+        item = operators.active_item(context)
+        baked = state.bake_of(item)
+        laid = self.layout.row()
+        laid.active = baked is not None
+        laid.prop(item, "show_edited", toggle=True, icon="HIDE_OFF")
         whole = self.layout.row()
         whole.active = baked is not None and bool(baked[1].report.get("spliced"))
         whole.operator("sinew.bake", text="Bake Whole", icon="FILE_REFRESH").resample = True

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -174,7 +174,7 @@ def show(*, at_once: bool = False) -> bool:
         _look_again()
         return False
     results.show(settings)
-    _play(ob, scene, entry, results, index)
+    _play(scene, entry, results, index)
     live.shown, live.changed, live.made = (index, settings), time.monotonic(), live.made + (not is_same)
     return True
 
@@ -228,11 +228,16 @@ def index_now(scene: Any) -> int:
     return int(min(max(index, 0), manifest.samples - 1))
 
 
-def _play(ob: Any, scene: Any, entry: setup.Setup, results: Results, index: int) -> None:
-    """Writes the frame and has the modifiers play it. A file of one sample plays on every frame."""
+def _play(scene: Any, entry: setup.Setup, results: Results, index: int) -> None:
+    made = dict(zip(results.store.result_names, results.made(index), strict=True))
+    play_frame(scene, entry, made)
+
+
+def play_frame(scene: Any, entry: setup.Setup, made: Mapping[str, Any]) -> None:
+    """Writes local positions by the names of results, and has the modifiers play them. A file of one sample plays on
+    every frame."""
     folder = _folder(entry.id)
     folder.mkdir(parents=True, exist_ok=True)
-    made = dict(zip(results.store.result_names, results.made(index), strict=True))
     for name, positions in made.items():
         with open(folder / f"{name}.pc2", "w+b") as target:
             header = pc2.Header(len(positions), 1)
