@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import subprocess
 import sys
@@ -29,8 +31,25 @@ def environment() -> dict[str, str]:
 
 
 def run(*arguments: Any) -> subprocess.CompletedProcess[str]:
+    """The command in a process of its own, as it is used."""
     line = command(*[str(argument) for argument in arguments])
     return subprocess.run(line, capture_output=True, text=True, env=environment(), check=False, timeout=600)
+
+
+def run_here(*arguments: Any) -> subprocess.CompletedProcess[str]:
+    """The same in this process, where bpy is a module of its Python: no other Blender has to start for it."""
+    if bpy.app.binary_path:
+        return run(*arguments)
+    from sinew.command import main
+
+    line = [str(argument) for argument in arguments]
+    out, errors = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
+        try:
+            code = main(line)
+        except SystemExit as end:  # of the parser
+            code = int(end.code or 0)
+    return subprocess.CompletedProcess(line, code, out.getvalue(), errors.getvalue())
 
 
 def save(path: Path) -> Path:

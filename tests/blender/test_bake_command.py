@@ -17,7 +17,7 @@ import bpy
 import numpy as np
 import pytest
 import scenes
-from inside import command, environment, load, run, save, shown_at
+from inside import command, environment, load, run, run_here, save, shown_at
 from sinew.core.bake import pc2
 from sinew.scene import playback, setup, stack
 
@@ -215,15 +215,15 @@ def test_check_fails_on_missing_and_damaged_bakes(copy: Path) -> None:
     (bake,) = (copy.parent / "sinew").iterdir()
     whole = (bake / "result.pc2").read_bytes()
     (bake / "result.pc2").write_bytes(whole[:-100] + bytes(100))
-    result = run("check", copy)
+    result = run_here("check", copy)
     assert result.returncode == 1 and "damaged at frame" in result.stdout
     with open(bake / "result.pc2", "r+b") as file:
         file.seek(16)
         file.write(struct.pack("<i", -1))
-    result = run("check", copy)
+    result = run_here("check", copy)
     assert result.returncode == 1 and "-1 vertices" in result.stdout
     shutil.rmtree(bake)
-    result = run("check", copy)
+    result = run_here("check", copy)
     assert result.returncode == 1 and "missing" in result.stdout
 
 
@@ -231,19 +231,19 @@ def test_check_fails_on_missing_and_damaged_bakes(copy: Path) -> None:
 def test_a_version_up_keeps_its_bake_when_the_older_version_is_baked_again(copy: Path) -> None:
     later = copy.with_name("later.blend")
     shutil.copy(copy, later)
-    result = run("bake", copy, "--object", "Arm", "--set", "jiggle=2")
+    result = run_here("bake", copy, "--object", "Arm", "--set", "jiggle=2")
     assert result.returncode == 0, result.stderr
-    assert run("check", later).returncode == 0
-    assert run("check", copy).returncode == 0
+    assert run_here("check", later).returncode == 0
+    assert run_here("check", copy).returncode == 0
 
 
 @pytest.mark.once
 def test_an_unchanged_file_keeps_its_bake_and_a_changed_one_switches(copy: Path) -> None:
     (first,) = os.listdir(copy.parent / "sinew")
-    result = run("bake", copy, "--object", "Arm")
+    result = run_here("bake", copy, "--object", "Arm")
     assert result.returncode == 0 and "Nothing has changed" in result.stdout, result.stderr
     assert os.listdir(copy.parent / "sinew") == [first]
-    result = run("bake", copy, "--object", "Arm", "--set", "amount=0")
+    result = run_here("bake", copy, "--object", "Arm", "--set", "amount=0")
     assert result.returncode == 0, result.stderr
     (second,) = os.listdir(copy.parent / "sinew")
     assert second != first
@@ -261,13 +261,13 @@ def test_a_keyframed_amount_fades_from_the_input_to_the_full_result_without_a_ne
         ob["sinew_amount"] = value
         ob.keyframe_insert('["sinew_amount"]', frame=frame)
     save(copy)
-    checked = run("check", copy)
+    checked = run_here("check", copy)
     assert checked.returncode == 1 and "Amount" in checked.stdout
     report = copy.parent / "faded.json"
-    result = run("bake", copy, "--object", "Arm", "--report", report)
+    result = run_here("bake", copy, "--object", "Arm", "--report", report)
     assert result.returncode == 0, result.stderr
     assert not {"fitting", "simulation"} & set(json.loads(report.read_text())["seconds"])
-    assert run("check", copy).returncode == 0
+    assert run_here("check", copy).returncode == 0
     faded = cache(copy.parent)
     assert np.array_equal(faded[7:], full[7:])
     ob = object_of(copy)
@@ -282,10 +282,10 @@ def test_out_leaves_the_file_untouched_and_owns_a_bake_beside_it(copy: Path, tmp
     before, folders = copy.read_bytes(), os.listdir(copy.parent / "sinew")
     other = tmp_path / "other" / "out.blend"
     other.parent.mkdir()
-    result = run("bake", copy, "--object", "Arm", "--out", other)
+    result = run_here("bake", copy, "--object", "Arm", "--out", other)
     assert result.returncode == 0, result.stderr
     assert copy.read_bytes() == before and os.listdir(copy.parent / "sinew") == folders
-    assert run("check", other).returncode == 0
+    assert run_here("check", other).returncode == 0
     shutil.rmtree(copy.parent)
     ob = object_of(other)
     assert ob.modifiers["Sinew"].filepath.startswith("//sinew/")
@@ -300,7 +300,7 @@ def test_a_failed_bake_leaves_the_file_and_its_bake(copy: Path) -> None:
         (("--object", "Arm", "--set", "follow_group=nothing"), "no vertex group"),
         (("--object", "Arm", "--set", "frame_start=90"), "empty"),
     ):
-        result = run("bake", copy, *arguments)
+        result = run_here("bake", copy, *arguments)
         assert result.returncode == 1 and words in result.stderr, result.stderr
         assert "Traceback" not in result.stderr
         assert copy.read_bytes() == before and sorted(os.listdir(copy.parent)) == folders
@@ -346,7 +346,7 @@ def test_a_killed_bake_loses_no_frame_and_ends_with_the_same_bits(long_shot: Pat
     whole = tmp_path / "whole"
     whole.mkdir()
     shutil.copy(long_shot, whole)
-    assert run("bake", whole / "arm.blend", "--object", "Arm", *QUICK).returncode == 0
+    assert run_here("bake", whole / "arm.blend", "--object", "Arm", *QUICK).returncode == 0
     before = long_shot.read_bytes()
     process = start(long_shot)
     wait_for_frames(tmp_path, process, 5)
@@ -356,11 +356,11 @@ def test_a_killed_bake_loses_no_frame_and_ends_with_the_same_bits(long_shot: Pat
     (folder,) = (tmp_path / "sinew").iterdir()
     finished = (folder / "frames.jsonl").read_text().count('"frame"')
     assert 5 <= finished < LONG
-    result = run("bake", long_shot, "--object", "Arm", *QUICK)
+    result = run_here("bake", long_shot, "--object", "Arm", *QUICK)
     assert result.returncode == 0, result.stderr
     assert [path.name for path in (tmp_path / "sinew").iterdir()] == [folder.name]
     assert np.array_equal(cache(tmp_path), cache(whole))
-    assert run("check", long_shot).returncode == 0
+    assert run_here("check", long_shot).returncode == 0
 
 
 @pytest.mark.once
@@ -372,7 +372,7 @@ def test_ctrl_c_keeps_finished_frames_and_the_file(long_shot: Path, tmp_path: Pa
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130 and b"kept" in err and b"Traceback" not in err, err
     assert long_shot.read_bytes() == before
-    assert run("bake", long_shot, "--object", "Arm", *QUICK).returncode == 0
+    assert run_here("bake", long_shot, "--object", "Arm", *QUICK).returncode == 0
 
 
 @pytest.mark.once
@@ -398,7 +398,7 @@ def test_two_samples_a_frame_play_on_half_frames(tmp_path: Path) -> None:
     ob = scenes.build_two_bone_arm(frames=6)
     ob.modifiers.new("Subdivision", "SUBSURF")
     blend = save(tmp_path / "arm.blend")
-    result = run("bake", blend, "--object", "Arm", *QUICK, "--set", "samples=2", "--set", "preroll=2")
+    result = run_here("bake", blend, "--object", "Arm", *QUICK, "--set", "samples=2", "--set", "preroll=2")
     assert result.returncode == 0, result.stderr
     ob = object_of(blend)
     assert [modifier.name for modifier in ob.modifiers] == ["Armature", "Sinew", "Subdivision"]
@@ -417,7 +417,7 @@ def test_a_start_at_rest_samples_no_frame_before_the_first(tmp_path: Path) -> No
     scenes.reset_scene()
     scenes.build_two_bone_arm(frames=6)
     blend = save(tmp_path / "arm.blend")
-    result = run("bake", blend, "--object", "Arm", *QUICK, "--set", "start=rest", "--set", "preroll=12")
+    result = run_here("bake", blend, "--object", "Arm", *QUICK, "--set", "start=rest", "--set", "preroll=12")
     assert result.returncode == 0, result.stderr
     assert len(cache(tmp_path)) == 6
 
@@ -464,7 +464,7 @@ def test_the_command_pulls_a_finished_bake_and_an_animation_that_sinew_never_saw
     ob = object_of(pulled)
     moved = shown_at(ob, 6)[tip] - before[5, tip]
     assert abs(np.linalg.norm(moved) - 0.05) < 1e-3 and "edits" in setup.find("Arm").settings
-    result = run("edit", pulled, "--object", "Arm", "--clear")
+    result = run_here("edit", pulled, "--object", "Arm", "--clear")
     assert result.returncode == 0, result.stdout + result.stderr
     assert np.array_equal(shown_at(object_of(pulled), 6), before[5])
     # A mesh without a setup: nothing is simulated.
@@ -473,7 +473,7 @@ def test_the_command_pulls_a_finished_bake_and_an_animation_that_sinew_never_saw
     given = [shown_at(bpy.data.objects["Arm"], frame) for frame in (1, 6)]
     plain = save(tmp_path / "plain.blend")
     options = ("--object", "Arm", "--handle", handle, "--range", "2-10", "--set", "resolution=5")
-    result = run("edit", plain, *options, "--out", tmp_path / "edited.blend")
+    result = run_here("edit", plain, *options, "--out", tmp_path / "edited.blend")
     assert result.returncode == 0, result.stdout + result.stderr
     ob = object_of(tmp_path / "edited.blend")
     assert np.abs(shown_at(ob, 1) - given[0]).max() < 1e-6
@@ -481,7 +481,7 @@ def test_the_command_pulls_a_finished_bake_and_an_animation_that_sinew_never_saw
     # Pulled down, and a floor is there.
     floor = lowest(ob)
     kept = ("--keep-contacts", "above", "--floor", floor, "--handle", f"{tip},6,0,0,-0.6", "--clear")
-    result = run("edit", tmp_path / "edited.blend", "--object", "Arm", *kept)
+    result = run_here("edit", tmp_path / "edited.blend", "--object", "Arm", *kept)
     assert result.returncode == 0, result.stdout + result.stderr
     ob = object_of(tmp_path / "edited.blend")
     assert lowest(ob) > floor - 0.01 and "contacts held" in result.stdout
@@ -499,6 +499,6 @@ def test_the_command_pulls_a_finished_bake_and_an_animation_that_sinew_never_saw
 )
 def test_edits_that_make_no_sense_are_told_before_any_work(copy: Path, options: tuple[str, ...], told: str) -> None:
     before = copy.read_bytes()
-    result = run("edit", copy, "--object", "Arm", *options)
+    result = run_here("edit", copy, "--object", "Arm", *options)
     assert result.returncode == 1 and told in result.stderr, result.stdout + result.stderr
     assert copy.read_bytes() == before

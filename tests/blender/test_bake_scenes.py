@@ -10,7 +10,7 @@ import near_meshes
 import numpy as np
 import pytest
 import scenes
-from inside import bake_here, baked_samples, load, run, save, shown_at
+from inside import bake_here, baked_samples, load, run_here, save, shown_at
 from sinew import setups
 from sinew.core.base.errors import BadInput
 from sinew.core.flesh.settings import Settings
@@ -167,7 +167,7 @@ def test_a_linked_and_overridden_character_keeps_its_bake_in_the_shot(tmp_path: 
     shot = save(tmp_path / "shot.blend")
 
     options = [part for key, value in QUICK.items() for part in ("--set", f"{key}={value}")]
-    result = run("bake", shot, "--object", "Arm", *options)
+    result = run_here("bake", shot, "--object", "Arm", *options)
     assert result.returncode == 0, result.stderr
     assert library.read_bytes() == before
     load(shot)
@@ -183,7 +183,7 @@ def test_a_linked_and_overridden_character_keeps_its_bake_in_the_shot(tmp_path: 
         assert np.array_equal(result_shape, expected), frame
         added = max(added, float(np.abs(result_shape - given).max()))
     assert added > 1e-3
-    checked = run("check", shot)
+    checked = run_here("check", shot)
     assert checked.returncode == 0 and "Arm: good" in checked.stdout, checked.stdout + checked.stderr
 
 
