@@ -303,6 +303,28 @@ def test_legs_that_step_do_not_come_through_it_but_where_it_does_not_collide(tmp
         sinew.unregister()
 
 
+def test_who_wears_it_is_led_from_rest_along_with_it(skirt: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from sinew.core.methods.tracks.cloth import Approach
+
+    led = []
+    acting = Approach.acting
+
+    def noted(way: Any, outer: Any, following: Any) -> Any:
+        acts = acting(way, outer, following)
+        led.append([acts(index).ends[1][1] for index in range(way.count)])
+        return acts
+
+    monkeypatch.setattr(Approach, "acting", noted)
+    leg = bpy.data.objects["Dancer"].parent.pose.bones["leg.L"]
+    leg.rotation_quaternion = (np.cos(0.3), np.sin(0.3), 0, 0)
+    leg.keyframe_insert("rotation_quaternion", frame=1)
+    outcome = setups.bake_object("Skirt", {"start": "rest", "preroll": 8}, target(), method="tracks")
+    assert not outcome.report["warnings"]
+    (ways,) = led
+    moved = np.linalg.norm(ways[-1] - ways[0], axis=1)
+    assert len(ways) == 8 and 0.1 < moved.max() < 1.0 and (moved < 0.02).mean() > 0.3  # the leg, not the trunk
+
+
 # ---- cloth on flesh -------------------------------------------------------------------------------------------------
 
 LONG = 24  # frames until legs and skirt meet

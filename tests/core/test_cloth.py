@@ -13,10 +13,12 @@ from fabric_lab import bending_length, expected_length
 from sheets import sheet, waving
 from sinew.core.bake import fields, run
 from sinew.core.bake.contact import Collided
+from sinew.core.bake.obstacles import gather
 from sinew.core.bake.report import lines
 from sinew.core.bake.shot import Passenger, Sample, Shot
 from sinew.core.bake.store import Store
 from sinew.core.base.errors import BadInput, Cancelled
+from sinew.core.geometry.crossings import find_crossings
 from sinew.core.geometry.subdivide import Faces, subdivide
 from sinew.core.methods import presets
 from sinew.core.methods.tracks import METHOD
@@ -290,6 +292,49 @@ def test_faces_without_area_and_doubled_ones_do_no_harm() -> None:
     assert np.abs(good - same).max() < 1e-12
 
 
+def cube(cells: int) -> tuple[Any, Any]:
+    """A closed box of 0.4 m, in triangles; sides turn outwards."""
+    faces = Faces(8, np.full(6, 4, np.int32), np.array(
+        [0, 2, 3, 1, 4, 5, 7, 6, 0, 1, 5, 4, 2, 6, 7, 3, 0, 4, 6, 2, 1, 3, 7, 5], np.int32
+    ))  # fmt: skip
+    corners = 0.4 * np.array([(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)], float)
+    made = subdivide(faces, cells)
+    quads = made.faces.corners.reshape(-1, 4)
+    return made.mix.means(corners), np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]]).astype(np.int32)
+
+
+def fin() -> tuple[Any, Any]:
+    """A third sheet that is sewn to the middle of another: each edge of the seam has three triangles."""
+    lifted = REST[:, [2, 1, 0]] + (REST[36, 0], 0.0, 0.0)
+    joined = np.arange(len(REST)) + len(REST)
+    joined[:9] = np.arange(36, 45)  # its first column is the other's middle one
+    lifted[:9] = REST[36:45]
+    return np.concatenate([REST, lifted]), np.concatenate([SIDES, joined[SIDES]]).astype(np.int32)
+
+
+def pieces() -> tuple[Any, Any]:
+    """Two sheets that touch nothing, and a vertex of no face."""
+    other = REST + (0.0, 0.0, 0.3)
+    return np.concatenate([REST, other, [(5.0, 0.0, 0.0)]]), np.concatenate([SIDES, SIDES + len(REST)]).astype(np.int32)
+
+
+@pytest.mark.parametrize("make", [lambda: cube(3), fin, pieces], ids=["closed solid", "seam of three", "pieces"])
+def test_any_surface_is_cloth(make: Any) -> None:
+    """It swings, its patches stay where they belong, and nothing bursts or is left behind."""
+    rest, sides = make()
+    frames = [waving(rest, k / 24.0) for k in range(6)]
+    pinned = (rest[:, 0] < 1e-9).astype(float)
+    *_, last = drape(rest, sides, frames, pinned, regions=6, air=0.0)
+    edges = np.unique(np.sort(sides[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1), axis=0)
+    lengths = [np.linalg.norm(shape[edges[:, 0]] - shape[edges[:, 1]], axis=1) for shape in (last, rest)]
+    assert np.isfinite(last).all() and (lengths[0] / lengths[1]).min() > 0.3 and (lengths[0] / lengths[1]).max() < 1.3
+    assert 1e-3 < np.abs(last - frames[-1]).max() < 0.3
+    used = np.unique(sides)
+    assert np.abs(last[used].mean(axis=0) - frames[-1][used].mean(axis=0)).max() < 0.05
+    loose = np.setdiff1d(np.arange(len(rest)), used)
+    assert np.abs(last[loose] - frames[-1][loose]).max(initial=0.0) < 1e-12
+
+
 # Through the machinery of bakes.
 
 
@@ -466,3 +511,63 @@ def test_a_continued_bake_that_collides_has_the_same_bits(tmp_path: Path) -> Non
     continued = run.bake(shot, samples(), tmp_path / "two", previous=begun[0] if begun else "")
     for one, other in zip(results(whole), results(continued), strict=True):
         assert (one == other).all()
+
+
+# From the undeformed shape.
+
+
+class Arm:
+    """What a sleeve is worn on, as an obstacle that deforms."""
+
+    name, thickness, friction, shape = "arm", 0.0, None, None
+
+    def __init__(self, triangles: Any, vertices: int) -> None:
+        self.triangles, self.vertices = triangles, vertices
+
+
+def tube(radius: float, low: float, high: float, rings: int) -> tuple[Any, Any]:
+    """Along x, open at both ends."""
+    around = 16
+    angles = 2.0 * np.pi * np.arange(around) / around
+    points = [(x, radius * np.cos(a), radius * np.sin(a)) for x in np.linspace(low, high, rings) for a in angles]
+    sides = []
+    for i in range(rings - 1):
+        for j in range(around):
+            a, b = i * around + j, i * around + (j + 1) % around
+            sides += [(a, a + around, b), (b, a + around, b + around)]
+    return np.array(points), np.array(sides, np.int32)
+
+
+def crooked(points: Any, angle: float) -> Any:
+    """Bent at the middle, as by two bones."""
+    turned = points @ np.array([(np.cos(angle), 0, np.sin(angle)), (0, 1, 0), (-np.sin(angle), 0, np.cos(angle))])
+    share = np.clip(points[:, :1] / 0.04 + 0.5, 0.0, 1.0)
+    return (1.0 - share) * points + share * turned
+
+
+@pytest.mark.parametrize("is_led", [True, False])
+def test_a_sleeve_is_led_with_the_arm_from_rest_and_comes_out_free_of_it(is_led: bool, tmp_path: Path) -> None:
+    """On the first frame the arm is crooked, and the sleeve as animated runs through it. Both begin straight; where the
+    arm stood crooked from the start, the sleeve would begin through it."""
+    rest, sides = tube(0.05, -0.2, 0.2, 17)
+    arm, skin = tube(0.035, -0.3, 0.3, 25)
+    pinned = (rest[:, 0] < -0.19).astype(float)
+    bent = crooked(arm, 1.0)
+    worn = crooked(rest, 0.4)  # it does not bend as far as the arm does
+    assert len(find_crossings([(worn, sides), (bent, skin)], own=False).edges) > 0
+    read = Collided(obstacles=gather([Arm(skin, len(arm))], {"arm": arm} if is_led else None))
+    shot = make_shot(regions=0, collide=True, start="rest", preroll=24, self_collision=False)
+    shot = dataclasses.replace(
+        shot, rest=rest, triangles=sides, samples=3, frame_end=3, painted=ClothPaint(pinned, collided=read), reads=True
+    )
+
+    def sampled() -> Iterator[Sample]:
+        for index in range(3):
+            met = {"obstacle_matrices": np.eye(4), "obstacle_deformed": bent.astype(np.float32)}
+            yield Sample(index, worn.astype(np.float32), np.eye(4), read=met)
+
+    outcome = run.bake(shot, sampled(), tmp_path)
+    with Store.open(outcome.folder.parent, outcome.id) as store:
+        shapes = [store.read_result(index).astype(float) for index in range(3)]
+    crossing = [len(find_crossings([(shape, sides), (bent, skin)], own=False).edges) for shape in shapes]
+    assert (crossing == [0, 0, 0]) == is_led

@@ -3,6 +3,7 @@ on a frame. The same for every method whose bodies do."""
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,10 +14,11 @@ from ..core.bake import obstacles
 from ..core.bake.collisions import OFF, groups_of
 from ..core.bake.contact import KEYED, Collided
 from ..scene import attributes, colliders, passengers, setup
+from ..scene.errors import SceneError
 from ..scene.fingerprint import Painting
 from ..scene.groups import refuse_group
 from ..scene.objects import unit_of
-from ..scene.sampler import COLLIDE, Sampler
+from ..scene.sampler import COLLIDE, Sampler, rest_now
 from ..scene.steps import Steps
 from .passengers import carried_now
 
@@ -111,12 +113,29 @@ def read_in_steps(sampler: Sampler, settings: Any) -> Steps[tuple[Collided | Non
     is_keyed = COLLIDE in sampler.ob
     unit = unit_of(setup.current_scene())
     ignored = {name.removeprefix("ignored "): one for name, one in weights.items() if name.startswith("ignored ")}
+    rests = yield from _rest_of_wearer(sampler, settings, looked)
     read = Collided(
         friction=weights.get("friction"),
         thickness=weights.get("thickness"),
         ignored=ignored or None,
-        obstacles=obstacles.gather(looked.obstacles),
+        obstacles=obstacles.gather(looked.obstacles, rests),
         ground=None if met.ground is None else met.ground * unit,
         is_keyed=is_keyed,
     )
     return read, Meeting(sampler, looked, is_keyed)
+
+
+def _rest_of_wearer(sampler: Sampler, settings: Any, looked: colliders.Colliders) -> Steps[dict[str, Any]]:
+    """The rest pose of the body that wears this one, where both are led from there; by its name."""
+    wearer = passengers.wearer(sampler.ob, setup.current_scene()) if settings.meets_wearer else None
+    met = next((one for one in looked.obstacles if wearer is not None and one.name == wearer.name), None)
+    if settings.start != "rest" or wearer is None or met is None:
+        return {}
+    rest = None
+    with contextlib.suppress(SceneError):
+        rest = (yield from rest_now(wearer))[0]
+    if rest is None or len(rest.positions) != met.vertices:
+        told = f'"{wearer.name}" has another number of vertices at rest and stays in its first pose at the start.'
+        sampler.body.warnings.append(told)
+        return {}
+    return {wearer.name: rest.positions}

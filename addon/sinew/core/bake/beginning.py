@@ -144,10 +144,15 @@ def settle(simulated: Simulated, poses: Poses, outer: Any, is_wanted: Callable[[
 
 
 def lead(
-    simulated: Simulated, way: Poses, poses: Poses, outer: Any, count: int, is_wanted: Callable[[], bool]
+    simulated: Simulated,
+    way: Poses,
+    poses: Poses,
+    outer: Callable[[int], Any],
+    count: int,
+    is_wanted: Callable[[], bool],
 ) -> Beginning:
     """Begins in the rest pose and leads the body on a way of `count` samples to the first pose, where it arrives with
-    a motion of its own."""
+    a motion of its own. `outer(i)`: what acts from sample i of the way on."""
 
     @functools.lru_cache(maxsize=4)
     def at(i: int) -> Floats:
@@ -157,7 +162,7 @@ def lead(
     for i in range(count):
         if not is_wanted():
             break
-        state, _ = simulated.advance(state, (at(max(i - 1, 0)), at(i), at(i + 1), at(i + 2)), outer)
+        state, _ = simulated.advance(state, (at(max(i - 1, 0)), at(i), at(i + 1), at(i + 2)), outer(i))
     return Beginning(state)
 
 

@@ -52,6 +52,7 @@ class Collided:
         found: dict[str, Array] = {f"contact {name}": one for name, one in painted.items() if one is not None}
         found |= {f"contact ignored {name}": weights for name, weights in (self.ignored or {}).items()}
         found |= self.obstacles.constants() if self.obstacles.count else {}
+        found |= {} if self.obstacles.rest is None else {"contact rest": self.obstacles.rest}
         found |= {} if self.ground is None else {"contact ground": np.array([self.ground])}
         return found | ({"contact keyed": np.ones(1)} if self.is_keyed else {})
 
@@ -153,11 +154,21 @@ class Body:
         told = (self._member, self._dicts, self._meets, self._settings, self._ignored, carried)
         return Touch(*told, tuple(surfaces), ways, way, state, active)
 
+    @property
+    def obstacles_at_rest(self) -> Floats | None:
+        """(v, 3) world metres, NaN where that is not known; None: nowhere."""
+        return self._obstacles.rest
+
+    def obstacles_placed(self, end: Any) -> Floats:
+        """(v, 3) world metres, by what a sample says; that is (None, they themselves) where no sample does."""
+        matrices, deformed = end
+        return np.asarray(deformed) if matrices is None else self._obstacles.placed(matrices, deformed)
+
     def _placed(self, matrices: Any, deformed: Any) -> list[Floats]:
         """Each obstacle (points, 3) in a sample."""
         placed: list[Floats] = []
         if self._obstacles.count:
-            found = self._obstacles.placed(matrices, deformed)
+            found = self.obstacles_placed((matrices, deformed))
             placed = [np.ascontiguousarray(self._scale * part) for part in np.split(found, self._starts[1:-1])]
         return placed if self._ground is None else [*placed, self._ground]
 

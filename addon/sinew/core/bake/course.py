@@ -32,7 +32,8 @@ class Planned(Simulated, Protocol):
         """The state that came of a plan, and what happened on the way."""
 
     def approach(self, pose: Any, following: Any, count: int) -> Any:
-        """The way from the rest shape to the first pose over so many samples: `at(i)` and `count`."""
+        """The way from the rest shape to the first pose over so many samples: `at(i)`, `count`, and `acting(outer,
+        following)`: what acts from each of them on, from what does on the first pose and on the next."""
 
 
 Around = tuple[int | None, int, int, int | None]  # samples: before a way, its begin and end, and after it
@@ -121,7 +122,8 @@ class Course:
         elif self._start == "rest" and samples > 1:
             count = settings.preroll * settings.samples or round(self._shot.sample_rate)
             way = simulated.approach(later(0), later(1), max(count, 1))
-            self._beginning = lead(simulated, way.at, later, outer(first), way.count, is_wanted)
+            acting = way.acting(outer(first), outer(first + 1))
+            self._beginning = lead(simulated, way.at, later, acting, way.count, is_wanted)
         else:
             self._beginning = Beginning(simulated.begin(later(0), later(1) if samples > 1 else None))
         return index

@@ -38,6 +38,7 @@ class Obstacles:
     shapes: npt.NDArray[np.float32]  # (v - d, 3) local, of the vertices that do not deform
     thickness: Floats  # (k,) metres
     friction: Floats  # (k,) NaN: as the body's
+    rest: Floats | None = None  # (v, 3) world metres: where they are undeformed, NaN where that is not known
 
     @property
     def count(self) -> int:
@@ -97,9 +98,10 @@ def shapes_of(counts: Mapping[str, int]) -> tuple[dict[str, Shape], dict[str, Sh
     return constants, inputs
 
 
-def gather(meshes: Sequence[Any]) -> Obstacles:
+def gather(meshes: Sequence[Any], rests: Mapping[str, Floats] | None = None) -> Obstacles:
     """From meshes with `name`, `triangles`, `vertices`, `shape` (None: it deforms), `thickness` and `friction` (None:
-    that of the body). Those that deform go first: `order` says where each of the given meshes is."""
+    that of the body). Those that deform go first: `order` says where each of the given meshes is. `rests`: where some
+    are undeformed, by name."""
     if not meshes:
         return NONE
     given = [meshes[number] for number in order(meshes)]
@@ -112,7 +114,14 @@ def gather(meshes: Sequence[Any]) -> Obstacles:
         shapes=np.concatenate([np.zeros((0, 3), np.float32), *shapes]).astype(np.float32),
         thickness=np.array([mesh.thickness for mesh in given], np.float64),
         friction=np.array([np.nan if mesh.friction is None else mesh.friction for mesh in given], np.float64),
+        rest=_rest_of(given, rests or {}),
     )
+
+
+def _rest_of(meshes: Sequence[Any], rests: Mapping[str, Floats]) -> Floats | None:
+    known = {mesh.name for mesh in meshes if len(rests.get(mesh.name, ())) == mesh.vertices}
+    each = [rests[one.name] if one.name in known else np.full((one.vertices, 3), np.nan) for one in meshes]
+    return np.concatenate(each) if known else None
 
 
 def order(meshes: Sequence[Any]) -> list[int]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from ..base.native import module
@@ -32,6 +35,10 @@ class Approach:
         arriving = u * u * (u - 1.0) * _ARRIVAL * self.count  # 0 at both ends, and its last slope is one a sample
         blended: Floats = self._between(t * t * (3.0 - 2.0 * t)) + arriving * self._step
         return blended
+
+    def acting(self, outer: Any, following: Any) -> Callable[[int], Any]:
+        """What acts on the first pose acts on all of the way."""
+        return lambda index: outer
 
     def _between(self, part: float) -> Floats:
         """Between rest (0) and pose (1). The nearer one is drawn to the other: a strong pull would hold places, on

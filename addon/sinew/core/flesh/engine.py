@@ -295,7 +295,11 @@ class FleshEngine(FleshShow):
         still = self._outer(store, (None, first, first, None))
         outer = dataclasses.replace(still, met=Met((surface,) * 4, (sample, sample)))
         count = max(round(_STANDING * self._shot.settings.settle * self._shot.sample_rate), 4)
-        return lead(self._enricher, lambda i: pose, lambda i: _fitted(store, first + i), outer, count, is_wanted)
+
+        def follows(index: int) -> Floats:
+            return _fitted(store, first + index)
+
+        return lead(self._enricher, lambda i: pose, follows, lambda i: outer, count, is_wanted)
 
     def move(self, store: Store, index: int) -> Move | None:
         return self._course.move(store, index)

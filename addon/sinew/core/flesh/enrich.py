@@ -112,7 +112,7 @@ def _begun(enricher: Enricher, first: Floats, second: Floats | None) -> State:
     else:
         count = settings.preroll or max(round(1.0 / enricher.interval), 1)
         way = enricher.approach(first, second, count)
-        begun = lead(enricher, way.at, fitted, NOTHING, count, lambda: True)
+        begun = lead(enricher, way.at, fitted, lambda i: NOTHING, count, lambda: True)
     state: State = begun.state
     return state
 

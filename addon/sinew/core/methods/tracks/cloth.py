@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -74,18 +74,37 @@ class Plan:
 
 @dataclass(frozen=True)
 class Approach:
-    """The way of the input from the undeformed shape, placed where the first pose is, to that pose."""
+    """The way of the input from the undeformed shape, placed where the first pose is, to that pose. Who wears the cloth
+    goes the same way from an own rest pose, so that sleeves do not begin through arms."""
 
     rest: Floats
     pose: Floats
     step: Floats
     count: int
+    place: Callable[[Floats], Floats]  # of what is at rest
+    body: Body | None  # with what it meets; None: nothing
 
     def at(self, index: int) -> Floats:
+        return self._between(self.rest, self.pose, self.step, index)
+
+    def acting(self, outer: Acting, following: Acting) -> Callable[[int], Acting]:
+        rest = None if self.body is None else self.body.obstacles_at_rest
+        if self.body is None or rest is None or outer.ends is None or following.ends is None:
+            return lambda index: outer
+        pose = self.body.obstacles_placed(outer.ends[1])
+        step = self.body.obstacles_placed(following.ends[1]) - pose
+        begin = np.where(np.isnan(rest), pose, self.place(rest))
+
+        def end(index: int) -> tuple[None, Floats]:
+            return None, self._between(begin, pose, step, index)
+
+        return lambda index: replace(outer, ends=(end(index), end(index + 1)))
+
+    def _between(self, rest: Floats, pose: Floats, step: Floats, index: int) -> Floats:
         t = min(max(index / self.count, 0.0), 1.0)
         u = max(1.0 - (1.0 - t) / _ARRIVAL, 0.0)
         arriving = u * u * (u - 1.0) * _ARRIVAL * self.count
-        way: Floats = self.rest + t * t * (3.0 - 2.0 * t) * (self.pose - self.rest) + arriving * self.step
+        way: Floats = rest + t * t * (3.0 - 2.0 * t) * (pose - rest) + arriving * step
         return way
 
 
@@ -229,7 +248,12 @@ class Cloth:
     def approach(self, pose: Floats, following: Floats, count: int) -> Approach:
         middle, centre = self.rest.mean(axis=0), pose.mean(axis=0)
         turn = nearest_rotation((pose - centre).T @ (self.rest - middle))
-        return Approach((self.rest - middle) @ turn.T + centre, pose, following - pose, count)
+
+        def place(points: Floats) -> Floats:
+            placed: Floats = (points - middle) @ turn.T + centre
+            return placed
+
+        return Approach(place(self.rest), pose, following - pose, count, place, self.body)
 
     def _push(self, acting: Acting, state: State) -> tuple[Floats | None, Floats | None]:
         """Acceleration and wind (t, 3) of force fields, as large as they are inside."""
