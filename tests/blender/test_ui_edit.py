@@ -98,7 +98,11 @@ def test_the_list_mutes_scales_holds_and_removes(arm: Any) -> None:
     before, tip = frames(arm), tip_of(arm)
     pull(arm, 0.0, 0.05, 0.0)
     row = item().handles[0]
-    assert (row.frame, row.influence, row.mute) == (AT, 1.0, False)
+    assert (row.frame, row.influence, row.mute, row.label) == (AT, 1.0, False, f"Vertex {tip}")
+    row.label = "Wave"
+    assert stored.edits_of(item()).handles[0].name == "Wave" == row.label
+    row.label = f"Vertex {tip}"
+    assert stored.edits_of(item()).handles[0].name == ""
 
     def moved(frame: int = AT) -> Any:
         bpy.context.scene.frame_set(frame)

@@ -55,6 +55,10 @@ class Own:
     gaps: Floats  # (k,)
     normals: Floats  # (k, 3) of the other part
 
+    def of(self, some: Sequence[int]) -> Own:
+        chosen = list(some)
+        return Own(self.vertices[chosen], self.against[chosen], self.gaps[chosen], self.normals[chosen])
+
 
 class Contacts:
     """The contacts of a motion. `surface` tells what is shown at a frame without the edit (t, 3), `meshes` what is
@@ -94,16 +98,21 @@ class Contacts:
             self._near[frame, reach] = Near(some, places[some], gaps[some], normals[some], touches)
         return self._near[frame, reach]
 
-    def own(self, frame: float) -> Own | None:
-        """The contacts of the surface with itself; None: it has none."""
+    def own(self, frame: float, is_one: Callable[[int, int], bool]) -> Own | None:
+        """The contacts of the surface with itself; None: it has none. `is_one`: of which two vertices nothing can be
+        asked."""
         if frame not in self._own:
             found = find_own(self._surface(frame), *self._parts, self._touch) if self._parts is not None else None
-            self._own[frame] = found if found is not None and len(found.vertices) else None
+            pairs = list(zip(found.vertices.tolist(), found.against.tolist(), strict=True)) if found is not None else []
+            some = [k for k, pair in enumerate(pairs) if not is_one(*pair)]
+            self._own[frame] = found.of(some) if found is not None and some else None
         return self._own[frame]
 
-    def touching(self, frame: float, most: int, pulled: npt.NDArray[np.bool_]) -> list[Broken]:
+    def touching(
+        self, frame: float, most: int, pulled: npt.NDArray[np.bool_], is_one: Callable[[int, int], bool]
+    ) -> list[Broken]:
         """So many of what touches at a frame, apart from each other, as what is to be kept: nothing is off yet."""
-        near, own = self.near(frame, self._touch), self.own(frame)
+        near, own = self.near(frame, self._touch), self.own(frame, is_one)
         touches = np.flatnonzero(near.touches)
         vertices, normals = near.vertices[touches], near.normals[touches]
         places, against = near.places[touches], np.full(len(touches), -1)
@@ -212,8 +221,8 @@ def worst_of(amounts: Floats) -> list[int]:
 
 
 def find_own(places: Floats, rest: Floats, triangles: Ints, touch: float) -> Own:
-    """Vertices of a surface that are nearer than `touch` metres to another part of it: one that looks at them, and that
-    at rest was far from them or looked at them too."""
+    """Vertices of a surface that are nearer than `touch` metres to another part of it: one that looks at them, that at
+    rest was far from them or looked at them too, and that is not beside them in the faces, as in a crease."""
     used = np.unique(triangles)
     edge = float(np.median(np.linalg.norm(places[triangles[:, 0]] - places[triangles[:, 1]], axis=1)))
     v, w = (used[k] for k in pairs_within(places[used], float(np.hypot(touch, edge))))
@@ -221,8 +230,24 @@ def find_own(places: Floats, rest: Floats, triangles: Ints, touch: float) -> Own
     is_other = (was > np.maximum(2.0 * apart, _APART * edge)) | ((was_off > 0.0) & (faced < _FACING))
     some = np.flatnonzero((faces < _FACING) & (np.abs(gaps) < touch) & is_other)
     some = some[np.lexsort((w[some], apart[some], v[some]))]
+    some = some[~_beside(triangles, v[some], w[some])]
     some = some[np.unique(v[some], return_index=True)[1]]  # of each the nearest
     return Own(v[some].astype(np.int32), w[some].astype(np.int32), gaps[some], normals[some])
+
+
+def _beside(triangles: Ints, v: Ints, w: Ints) -> npt.NDArray[np.bool_]:
+    """Which pairs of vertices (k,) share an edge, or are neighbours of one vertex."""
+    ends = np.concatenate([triangles[:, pair] for pair in ([0, 1], [1, 2], [2, 0])]).astype(np.int64)
+    count = int(triangles.max(initial=0)) + 1
+    keys = np.unique(np.concatenate([ends[:, 0] * count + ends[:, 1], ends[:, 1] * count + ends[:, 0]]))
+    start = np.searchsorted(keys // count, np.arange(count + 1))
+    counts = start[v + 1] - start[v]
+    pair = np.repeat(np.arange(len(v)), counts)
+    at = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts) + np.repeat(start[v], counts)
+    shared = (keys[at] % count) * count + w[pair]
+    found = np.isin(v.astype(np.int64) * count + w, keys)
+    found[pair[np.isin(shared, keys)]] = True
+    return found
 
 
 def _seen(places: Floats, triangles: Ints, v: Ints, w: Ints) -> tuple[Floats, Floats, Floats, Floats]:

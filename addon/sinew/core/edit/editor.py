@@ -274,8 +274,6 @@ class Editor:
         others = []
         for one in broken:
             against = self._movable(one.against)
-            if against and self._is_one(one.vertex, one.against):
-                continue
             same = (one.frame, (one.vertex,), against)
             own = [k for k, row in enumerate(self._held) if (row.frame, row.vertices, row.against) == same]
             if any(abs(float(self._held[k].direction @ one.direction)) > _TURNED for k in own):
@@ -299,7 +297,7 @@ class Editor:
     ) -> list[_Row]:
         """All contacts of the motion, as rows that keep them: some of each frame, of so many frames as there is room
         for."""
-        found = {frame: contacts.touching(frame, _EACH, pulled) for frame in frames}
+        found = {frame: contacts.touching(frame, _EACH, pulled, self._is_one) for frame in frames}
         touched = [frame for frame in frames if found[frame]]
         stride = max(1, math.ceil(sum(map(len, found.values())) / _MOST_AT_ONCE))
         return [
@@ -307,7 +305,6 @@ class Editor:
             for frame in touched[::stride]
             for one in found[frame]
             if not self.why_not((one.vertex,), self._close)
-            and not (self._movable(one.against) and self._is_one(one.vertex, one.against))
         ]
 
     def _push(self) -> None:
@@ -330,7 +327,7 @@ class Editor:
         near, shape = contacts.near(frame, 2.0 * longest), posed(frame).shape
         way = self.frame(frame, shape) - shape
         # Where the edit does nearly nothing, nobody looks what touches.
-        own = contacts.own(frame) if np.abs(way).max() > _SLIPS * longest else None
+        own = contacts.own(frame, self._is_one) if np.abs(way).max() > _SLIPS * longest else None
         broken: list[Broken] = []
         farthest = 0.0
         if len(near.vertices):
@@ -368,6 +365,8 @@ class Editor:
 
     def _is_one(self, vertex: int, other: int) -> bool:
         """Whether the carrier moves two vertices so much alike that nothing between them can be asked for."""
+        if not (self._movable(vertex) and self._movable(other)):
+            return False
         apart = self._weights((vertex,), self._close)[0] - self._weights((other,), self._close)[0]
         return float(np.abs(apart).sum()) < _ALIKE
 

@@ -21,8 +21,7 @@ class SINEW_UL_handles(bpy.types.UIList):
             return
         line = layout.row(align=True)
         line.active = handle.acts
-        several = f" and {len(handle.vertices) - 1} more" if len(handle.vertices) > 1 else ""
-        line.label(text=handle.name or f"Vertex {handle.vertices[0]}{several}", icon="EMPTY_AXIS")
+        line.prop(row, "label", text="", icon="EMPTY_AXIS", emboss=False)
         line.prop(row, "frame", text="", emboss=False)
         line.prop(row, "influence", text="", emboss=False, slider=True)
         line.prop(row, "mute", text="", icon="HIDE_ON" if row.mute else "HIDE_OFF", emboss=False)
@@ -67,7 +66,7 @@ class SINEW_PT_edit(OfSetup, bpy.types.Panel):
             inner.active = item.edit_use_floor
             inner.prop(item, "edit_floor", text="")
         layout.prop(item, "edit_free")
-        if item.edit_free:
+        if item.edit_free or item.edit_contacts != "off":
             layout.prop(item, "edit_hold")
         layout.prop(context.window_manager, "sinew_ghost")
         buttons = layout.row(align=True)

@@ -54,6 +54,23 @@ def _set_until(row: Any, value: float) -> None:
         _change(row, until=value if value > handle.frame else None)
 
 
+def _label_of(handle: Handle) -> str:
+    """What it is called where nobody gave it a name."""
+    several = f" and {len(handle.vertices) - 1} more" if len(handle.vertices) > 1 else ""
+    return f"Vertex {handle.vertices[0]}{several}"
+
+
+def _get_label(row: Any) -> str:
+    handle = handle_of(row)
+    return "" if handle is None else handle.name or _label_of(handle)
+
+
+def _set_label(row: Any, value: str) -> None:
+    handle = handle_of(row)
+    if handle is not None:
+        _change(row, name="" if value.strip() == _label_of(handle) else value.strip())
+
+
 def _axes_items() -> list[tuple[str, str, str]]:
     return [(name, name.title(), f"The pull is {text}") for name, text in AXES.items()]
 
@@ -85,6 +102,13 @@ def _make_row() -> type:
     numbers = _props.FloatProperty
     annotations = {
         "number": _props.IntProperty(name="Number", description="Says which handle the row shows"),
+        "label": _props.StringProperty(
+            name="Name",
+            description="What the handle is called: double-click to change it",
+            options=set(),
+            get=_get_label,
+            set=_set_label,
+        ),
         "mute": by(_props.BoolProperty, "mute", False, "Mute", "This handle does not pull"),
         "influence": by(
             numbers, "influence", 1.0, "Influence", "How much of the way it pulls", soft_min=0.0, soft_max=1.0
