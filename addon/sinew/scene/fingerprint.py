@@ -16,6 +16,7 @@ import bpy
 import numpy as np
 
 from . import animation, attributes, compat, fields, node_tree, playback, stack
+from .groups import whole_group
 from .sampler import AMOUNT, AMOUNT_PATH, COLLIDE
 
 # What each part says when it differs.
@@ -104,11 +105,8 @@ def of_weights(weights: Any) -> str:
 
 def exact_weights(ob: Any, name: str) -> str:
     """The same of a vertex group with all vertices in it; "" where one is not."""
-    group, count = ob.vertex_groups[name], len(ob.data.vertices)
-    try:
-        return of_weights(np.fromiter(map(group.weight, range(count)), np.float32, count))
-    except RuntimeError:
-        return ""
+    weights = whole_group(ob.vertex_groups[name], len(ob.data.vertices))
+    return "" if weights is None else of_weights(weights)
 
 
 def take_weights(ob: Any, group: str, unpainted: float = 0.0) -> str:

@@ -59,7 +59,22 @@ def _read_by_nodes(copy: Any, columns: dict[int, list[int]], weights: npt.NDArra
         yield
 
 
+def whole_group(group: Any, count: int) -> npt.NDArray[np.float32] | None:
+    """The weights of a vertex group that all `count` vertices of its object are in, as those are that Sinew makes: read
+    three times as fast as vertex by vertex. None where one is not."""
+    try:
+        return np.fromiter(map(group.weight, range(count)), np.float32, count)
+    except RuntimeError:
+        return None
+
+
 def _read_by_vertices(copy: Any, columns: dict[int, list[int]], weights: npt.NDArray[np.float32]) -> Steps[None]:
+    if len(columns) == 1 and not copy.modifiers:  # none makes vertices, or weighs them
+        [(index, own)] = columns.items()
+        whole = whole_group(copy.vertex_groups[index], len(weights))
+        if whole is not None:
+            weights[:, own] = whole[:, None]
+            return
     for begin in range(0, len(weights), _VERTICES_A_STEP):
         # What Blender evaluated may be gone after a step, so it is asked for again.
         for vertex in evaluated_mesh(copy).vertices[begin : begin + _VERTICES_A_STEP]:

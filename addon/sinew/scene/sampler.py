@@ -317,9 +317,11 @@ def safe_now(ob: Any, shape_key: str) -> Floats | None:
     return shape_of_key(subject, shape_key) if shape_key else None
 
 
-def rest_now(ob: Any, group: str = "", unpainted: float = 0.0) -> Steps[tuple[Rest, Floats | None]]:
+def rest_now(
+    ob: Any, group: str = "", unpainted: float = 0.0, *, skinned: bool = True
+) -> Steps[tuple[Rest, Floats | None]]:
     """The rest shape where the object is now, and the weights of a vertex group on it, `unpainted` for vertices that
-    are not in it. No frame is set, so that a pose without keys stays."""
+    are not in it. No frame is set, so that a pose without keys stays. Unless it is to be `skinned`, it has no skin."""
     subject = Subject(ob)
     subject.place = stack.find_place(ob, ())
     matrix = _matrix(ob)
@@ -331,10 +333,11 @@ def rest_now(ob: Any, group: str = "", unpainted: float = 0.0) -> Steps[tuple[Re
     by_nodes = None
     if group and (group not in ob.vertex_groups or stack.has_nodes(ob, subject.place)):
         by_nodes = groups.shown_group(ob, subject.place, group, unpainted)
-    names = [bone.name for bone in rest.bones] + ([group] if group in ob.vertex_groups else [])
+    bones = rest.bones if skinned else []
+    names = [bone.name for bone in bones] + ([group] if group in ob.vertex_groups else [])
     weights = yield from groups.rest_weights(subject, names, unpainted if group in ob.vertex_groups else 0.0)
     own = weights[:, -1].astype(np.float64) if group in ob.vertex_groups else None
-    skin = weights[:, : len(rest.bones)] if rest.bones else None
+    skin = weights[:, : len(bones)] if bones else None
     if by_nodes is not None and len(by_nodes) == len(rest.positions):
         own = by_nodes
     if group and own is None:

@@ -58,18 +58,20 @@ class Body:
         return sharpened(_spread(self.rest, self.weights, self.settings, self.inside, monitor))
 
 
-def look_at(name: str, values: dict[str, Any]) -> Body:
-    """Looks at an object where it is now, without setting a frame unless its rest shape is that of one."""
-    return finished(look_in_steps(name, values))
+def look_at(name: str, values: dict[str, Any], *, weights_alone: bool = False) -> Body:
+    """Looks at an object where it is now, without setting a frame unless its rest shape is that of one.
+    `weights_alone`: for what it follows, no skin is read where there is a group."""
+    return finished(look_in_steps(name, values, weights_alone=weights_alone))
 
 
-def look_in_steps(name: str, values: dict[str, Any]) -> Steps[Body]:
+def look_in_steps(name: str, values: dict[str, Any], *, weights_alone: bool = False) -> Steps[Body]:
     with sentences():
         ob = find_object(name)
         settings = Settings().replace(values)
         group = follow_group(ob, settings)
         if settings.rest_frame is None and (settings.safe_frame is None or settings.safe_shape_key):
-            rest, weights = yield from rest_now(ob, group, unpainted(settings))
+            skinned = not (weights_alone and group)
+            rest, weights = yield from rest_now(ob, group, unpainted(settings), skinned=skinned)
             safe = safe_now(ob, settings.safe_shape_key)
             return Body(rest, weights, settings, spread_from_inside(rest, settings), safe)
         with sampler_of(ob, settings) as sampler:

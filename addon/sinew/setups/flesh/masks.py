@@ -38,7 +38,7 @@ def masks_now(ob: Any, settings: Settings) -> Steps[Masks]:
         weights = None
         if group:
             with sentences():
-                weights = sharpened((yield from rest_now(ob, group))[1])
+                weights = sharpened((yield from rest_now(ob, group, skinned=False))[1])
         found.append(weights)
     return Masks(*found)
 

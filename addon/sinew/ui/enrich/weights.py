@@ -36,7 +36,7 @@ def refresh(item: Any) -> None:
     key = (cage.shape_of(item), group, weights, spread if settings.spread else ())
 
     def prepare() -> Any:
-        body = look_at(ob.name, properties.values_of(item))
+        body = look_at(ob.name, properties.values_of(item), weights_alone=True)
         return body.follow
 
     results.get(_WHAT, properties.key_of(item), key, prepare)
