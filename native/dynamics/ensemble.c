@@ -5,6 +5,10 @@
 #include <math.h>
 #include <string.h>
 
+#define FINEST 4       /* parts of a substep, at most */
+#define COARSER 0.125  /* of what is too rough: twice as long a step, whose error is eight times as large, will do */
+#define WILD 100.0     /* times too rough: nothing swings so. Long steps calm what is torn out of its shape, short ones would have it fly */
+
 struct SnEnsemble {
     size_t count;
     SnMember *members;
@@ -17,6 +21,8 @@ struct SnEnsemble {
     SnContact *contact;   /* or null; not owned */
     SnState ended;        /* of the world, how the last interval ended; only with contact */
     double *changed;      /* vertices x 3 of the world; only with contact */
+    SnState before;       /* of the world, before the step in hand; only where steps may be too rough */
+    double rough;         /* see SnStepSettings */
     int substeps;
 };
 
@@ -84,10 +90,16 @@ SnStatus sn_ensemble_create(SnContext *context, size_t count, const SnMember *me
     SN_TRY_NEW(context, ensemble->drivers, ensemble->world->body_count, SnDriver);
     for (size_t m = 0; m < count; m++) {
         step.step_tolerance = fmin(step.step_tolerance, members[m].step.step_tolerance);
+        step.rough = members[m].step.rough > 0.0 ? fmin(step.rough > 0.0 ? step.rough : INFINITY, members[m].step.rough) : step.rough;
         ensemble->substeps = members[m].substeps > ensemble->substeps ? members[m].substeps : ensemble->substeps;
         for (size_t b = 0; b < members[m].world->body_count; b++) {
             ensemble->drivers[bodies++] = members[m].drivers[b];
         }
+    }
+    ensemble->rough = step.rough;
+    if (step.rough > 0.0) {
+        SN_TRY(sn_state_init(context, ensemble->world->vertex_count, &ensemble->before));
+        SN_TRY_NEW(context, ensemble->before.inner, sn_world_inner_count(ensemble->world), double);
     }
     SN_TRY(sn_stepper_create(context, ensemble->world, &step, &ensemble->stepper));
     *out = ensemble;
@@ -106,6 +118,7 @@ void sn_ensemble_destroy(SnEnsemble *ensemble)
     sn_stepper_destroy(ensemble->stepper);
     sn_state_clear(&ensemble->state);
     sn_state_clear(&ensemble->ended);
+    sn_state_clear(&ensemble->before);
     sn_release(ensemble->changed);
     sn_world_clear(&ensemble->joined);
     sn_release(ensemble->members);
@@ -151,31 +164,71 @@ cleanup:
     return status;
 }
 
+/* One step, and what members do around it. `roughest`: the error that it may have; beyond, `is_rough`, and nothing was done. */
+static SnStatus take_step(SnContext *context, SnEnsemble *ensemble, double begin, double end, double roughest, SnState *state, SnState *own,
+                          SnStepReport *report, int *is_rough)
+{
+    SnStatus status = SN_OK;
+    SnState before = {ensemble->before.positions, ensemble->before.velocities, state->inner != NULL ? ensemble->before.inner : NULL};
+    for (size_t m = 0; m < ensemble->count; m++) {
+        if (ensemble->members[m].begin_substep != NULL) {
+            ensemble->members[m].begin_substep(ensemble->members[m].self, end);
+        }
+    }
+    if (isfinite(roughest)) {
+        sn_state_copy(ensemble->world, state, &before);
+    }
+    SN_TRY(sn_stepper_step(context, ensemble->stepper, ensemble->drivers, begin, end, ensemble->members[0].interval, state, report));
+    *is_rough = sn_stepper_error(ensemble->stepper) > roughest && sn_stepper_error(ensemble->stepper) < WILD * roughest;
+    if (*is_rough) {
+        sn_state_copy(ensemble->world, &before, state);
+        goto cleanup;
+    }
+    report->steps++;
+    for (size_t m = 0; m < ensemble->count; m++) {
+        if (ensemble->members[m].end_substep != NULL) {
+            ensemble->members[m].end_substep(ensemble->members[m].self, end, own + m);
+        }
+    }
+cleanup:
+    return status;
+}
+
+/* All steps of an interval, counted in parts of a substep: each is a whole one, unless that is too rough. What touches ends steps where it does,
+   and keeps to its substeps. */
+static SnStatus take_steps(SnContext *context, SnEnsemble *ensemble, SnState *state, SnState *own, SnStepReport *report)
+{
+    SnStatus status = SN_OK;
+    double rough = ensemble->contact == NULL && ensemble->rough > 0.0 ? ensemble->rough : INFINITY;
+    int count = FINEST * ensemble->substeps, length = FINEST;
+    for (int at = 0; at < count;) {
+        int is_rough = 0;
+        SN_TRY(sn_context_advance(context, at / FINEST));
+        SN_TRY(take_step(context, ensemble, (double)at / count, (double)(at + length) / count, length > 1 ? rough : INFINITY, state, own, report,
+                         &is_rough));
+        if (is_rough) {
+            length /= 2;
+            continue;
+        }
+        at += length;
+        int is_calm = sn_stepper_error(ensemble->stepper) < COARSER * rough;
+        length *= length < FINEST && at % (2 * length) == 0 && is_calm ? 2 : 1;
+    }
+cleanup:
+    return status;
+}
+
 SnStatus sn_ensemble_advance(SnContext *context, SnEnsemble *ensemble, SnState *states, SnStepReport *report)
 {
     SnStatus status = SN_OK;
-    int substeps = ensemble->substeps, alone = ensemble->count == 1;
+    int alone = ensemble->count == 1;
     SnState *state = alone ? states : &ensemble->state, *own = alone ? states : ensemble->own;
     for (size_t m = 0; m < ensemble->count && !alone; m++) {
         sn_state_copy(ensemble->members[m].world, states + m, own + m);
     }
-    sn_context_stage(context, "Simulating", substeps);
+    sn_context_stage(context, "Simulating", ensemble->substeps);
     sn_stepper_forget(ensemble->stepper);
-    for (int k = 0; k < substeps; k++) {
-        double begin = (double)k / substeps, end = k + 1 == substeps ? 1.0 : (double)(k + 1) / substeps;
-        SN_TRY(sn_context_advance(context, k));
-        for (size_t m = 0; m < ensemble->count; m++) {
-            if (ensemble->members[m].begin_substep != NULL) {
-                ensemble->members[m].begin_substep(ensemble->members[m].self, end);
-            }
-        }
-        SN_TRY(sn_stepper_step(context, ensemble->stepper, ensemble->drivers, begin, end, ensemble->members[0].interval, state, report));
-        for (size_t m = 0; m < ensemble->count; m++) {
-            if (ensemble->members[m].end_substep != NULL) {
-                ensemble->members[m].end_substep(ensemble->members[m].self, end, own + m);
-            }
-        }
-    }
+    SN_TRY(take_steps(context, ensemble, state, own, report));
     if (ensemble->contact != NULL) {
         size_t bytes = 3 * ensemble->world->vertex_count * sizeof(double);
         memcpy(ensemble->ended.positions, state->positions, bytes);

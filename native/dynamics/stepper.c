@@ -130,3 +130,8 @@ void sn_stepper_forget(SnStepper *s)
         sn_contact_forget(s->contact);
     }
 }
+
+double sn_stepper_error(const SnStepper *s)
+{
+    return s->error;
+}

@@ -38,6 +38,7 @@ struct SnStepper {
     double *moved;                     /* where a transport has taken the start of the step */
     double *stored;                    /* bodies: energy over the input before it */
     int has_acceleration;
+    double error;                      /* of the last step, metres */
     SnContact *contact;                /* or null; not owned */
     double part;                       /* of what was asked for, that the step in hand is */
     double factor_tau;                 /* stage length that Newton's factor belongs to; 0: none */

@@ -45,9 +45,9 @@ cleanup:
     return status;
 }
 
-static PyObject *numbers_of(const SnEnsemble *ensemble, const SnMove *move, const SnStepReport *report)
+static PyObject *numbers_of(const SnMove *move, const SnStepReport *report)
 {
-    return Py_BuildValue("iiiinn", report->rounds, report->unconverged, report->fallbacks, sn_ensemble_substeps(ensemble),
+    return Py_BuildValue("iiiinn", report->rounds, report->unconverged, report->fallbacks, report->steps,
                          (Py_ssize_t)move->inverted, (Py_ssize_t)move->repaired);
 }
 
@@ -79,7 +79,7 @@ PyObject *sn_simulation_advance(PyObject *self, PyObject *arguments)
     status = advance_all(context, ((SnSimulation *)self)->alone, 1, &self, &move, &state, &report);
     Py_END_ALLOW_THREADS
     sn_arrays_close(move.array_count, move.arrays);
-    return sn_errors_check(status, context) < 0 ? NULL : numbers_of(((SnSimulation *)self)->alone, &move, &report);
+    return sn_errors_check(status, context) < 0 ? NULL : numbers_of(&move, &report);
 }
 
 typedef struct Ensemble {
@@ -172,7 +172,7 @@ static PyObject *all_numbers(const Ensemble *self, const SnStepReport *report)
 {
     PyObject *result = PyList_New((Py_ssize_t)self->count);
     for (size_t k = 0; k < self->count && result != NULL; k++) {
-        PyObject *numbers = numbers_of(self->ensemble, self->moves + k, report);
+        PyObject *numbers = numbers_of(self->moves + k, report);
         if (numbers == NULL || PyList_SetItem(result, (Py_ssize_t)k, numbers) < 0) {
             Py_CLEAR(result);
         }

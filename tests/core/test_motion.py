@@ -7,7 +7,7 @@ import motion
 import numpy as np
 import numpy.typing as npt
 import pytest
-from bodies import box_surface, rotation
+from bodies import box_surface, rod, rotation
 from sinew.core.flesh.enrich import enrich
 from sinew.core.flesh.enricher import Enricher
 from sinew.core.flesh.settings import Settings
@@ -33,7 +33,7 @@ def landing(vertices: Floats, drop: float) -> list[Floats]:
 
 def baked(body: Body, frames: list[Floats], **settings: float) -> Floats:
     vertices, triangles, follow = body
-    return np.array(list(enrich(vertices, triangles, frames, follow, RATE, resolution=10, **settings)))
+    return np.array(list(enrich(vertices, triangles, frames, follow, RATE, **{"resolution": 10, **settings})))
 
 
 def measured(body: Body, frames: list[Floats], results: Floats) -> motion.Motion:
@@ -58,6 +58,30 @@ def test_shallow_flesh_does_not_snap_when_its_body_is_stopped() -> None:
     frames = [vertices + [0.0, 0.3 * z, -z] for z in np.cumsum(speed)]
     told = measured(body, frames, baked(body, frames))
     assert told.pop <= 1.0 and told.seen_most > 0.01, told
+
+
+def test_shallow_flesh_is_seen_to_move_when_half_a_g_shakes_it() -> None:
+    """A belly or a buttock is a layer on a firm core, and must not be so firm that nothing is seen."""
+    vertices, triangles = box_surface((20, 8, 8), (1.0, 0.4, 0.4))
+    away = np.linalg.norm(vertices - (0.5, 0.2, 0.0), axis=1)
+    body = vertices, triangles, np.clip((away - 0.1) / 0.06, 0.0, 1.0)
+    frames = [vertices + [0.0, 0.0, 0.0155 * np.sin(2.0 * np.pi * 2.0 * k / RATE)] for k in range(40)]
+    told = measured(body, frames, baked(body, frames, resolution=14))
+    assert 0.4 < told.push < 0.6
+    assert 0.012 < told.seen_most < 0.03 and told.stretch < 1.1 and told.pop <= 1.0, told
+
+
+def test_a_tail_that_is_thrown_about_swings_and_does_not_flip_from_frame_to_frame() -> None:
+    """It is swung by two radians within three frames: with two long steps a frame it folds in one and flips back in the
+    next, so steps that are too rough are cut."""
+    vertices, triangles = rod(0.05, 1.0, 12, 30)
+    body = vertices, triangles, np.clip(1.0 - (vertices[:, 0] - 0.03) / 0.1, 0.1, 1.0)
+    angles = np.interp(np.arange(30), [0, 4, 8, 11, 14, 18, 29], [0.0, 0.0, 1.0, -1.0, 0.5, 0.0, 0.0])
+    frames = [vertices @ rotation((0, 0, 1), angle).T + [0.0, 0.0, 0.1 * angle] for angle in angles]
+    told = measured(body, frames, baked(body, frames, resolution=16))
+    assert told.pop <= 1.0 and 0.1 < told.seen_most < 0.4, told
+    rough = measured(body, frames, baked(body, frames, resolution=16, substeps=2))
+    assert rough.pop > 1.2 and rough.seen_most > 0.6, "or else it asks nothing"
 
 
 def test_of_a_small_acceleration_all_is_felt() -> None:

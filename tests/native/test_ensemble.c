@@ -208,6 +208,59 @@ static void members_that_do_not_fit_together_are_told(void)
     troupe_clear(&troupe);
 }
 
+/* Ten intervals of the held bar, thrown to and fro. Returns how many steps there were. */
+static int shake(SnContext *context, int substeps, double rough, double **positions)
+{
+    Troupe troupe;
+    SnEnsemble *ensemble = NULL;
+    SnStepReport report = {0};
+    troupe_init(context, &troupe);
+    size_t n = 3 * troupe.members[HELD].world->vertex_count;
+    double *places[2] = {scene_copy(context, troupe.rest[HELD], n), scene_copy(context, troupe.rest[HELD], n)};
+    troupe.members[HELD].substeps = substeps;
+    troupe.members[HELD].step.rough = rough;
+    troupe.members[HELD].end_substep = NULL;
+    CHECK(sn_ensemble_create(context, 1, troupe.members + HELD, &ensemble) == SN_OK);
+    for (int k = 0; k < 10; k++) {
+        for (size_t i = 0; i < n; i++) {
+            places[(k + 1) % 2][i] = troupe.rest[HELD][i] + (i % 3 == 2 && k < 5 ? 0.1 * (k % 2 ? -1.0 : 1.0) : 0.0);
+        }
+        troupe.curves[HELD].begin = places[k % 2];
+        troupe.curves[HELD].end = places[(k + 1) % 2];
+        CHECK(sn_ensemble_advance(context, ensemble, troupe.states + HELD, &report) == SN_OK);
+    }
+    *positions = scene_copy(context, troupe.states[HELD].positions, n);
+    CHECK(troupe.begun >= report.steps && (rough > 0.0 || troupe.begun == report.steps));
+    sn_ensemble_destroy(ensemble);
+    sn_release(places[0]);
+    sn_release(places[1]);
+    troupe_clear(&troupe);
+    return report.steps;
+}
+
+static void steps_that_are_too_rough_are_cut(void)
+{
+    SnContext context;
+    sn_context_init(&context);
+    Scene bar = scene_bar(&context, 5, 1, 2e4, &sn_density_neo_hookean);
+    size_t n = 3 * bar.mesh.vertex_count;
+    scene_clear(&bar);
+    double *fine, *coarse, *cut, *smooth;
+    CHECK(shake(&context, 32, 0.0, &fine) == 320);
+    CHECK(shake(&context, 1, 0.0, &coarse) == 10);
+    int steps = shake(&context, 1, 1e-4, &cut);
+    CHECK(steps > 10 && steps <= 40);
+    CHECK(shake(&context, 1, 10.0, &smooth) == 10);
+    double off = scene_distance(coarse, fine, n), better = scene_distance(cut, fine, n);
+    printf("thrown to and fro: %.2g off with whole steps, %.2g with %d\n", off, better, steps);
+    CHECK(better < 0.5 * off);
+    CHECK(scene_same_bits(coarse, smooth, n)); /* what is calm keeps its steps */
+    double *all[4] = {fine, coarse, cut, smooth};
+    for (int k = 0; k < 4; k++) {
+        sn_release(all[k]);
+    }
+}
+
 /* Every allocation of joining, making and advancing fails once: that is told, and nothing leaks (under the sanitizer). */
 static void every_failing_allocation_is_answered(void)
 {
@@ -215,6 +268,7 @@ static void every_failing_allocation_is_answered(void)
     sn_context_init(&context);
     Troupe troupe;
     troupe_init(&context, &troupe);
+    troupe.members[HELD].step.rough = 1e-3;
     long needed = 1;
     for (long n = 0; n < needed; n++) {
         SnEnsemble *ensemble = NULL;
@@ -237,6 +291,7 @@ int main(void)
     together_each_does_what_it_does_alone();
     an_ensemble_has_the_same_bits_on_any_number_of_threads_and_after_a_checkpoint();
     members_that_do_not_fit_together_are_told();
+    steps_that_are_too_rough_are_cut();
     every_failing_allocation_is_answered();
     return CHECK_RESULT();
 }

@@ -20,6 +20,7 @@
 #define SETTLE_ROUNDS 300
 #define SETTLE_TOLERANCE 0.01 /* of that of a step: it is found once, and what is off swings for long */
 #define SETTLE_MENDS 80
+#define ROUGH 1e-3     /* of the body's size: so far off may one step be */
 
 struct SnEnrich {
     SnEnrichSettings settings;
@@ -383,7 +384,8 @@ SnMember sn_enrich_member(SnEnrich *enrich)
                  .expression = settings->expression,
                  .inertia = settings->expression_inertia,
                  .newton_rounds = settings->newton_rounds,
-                 .step_tolerance = settings->tolerance * settings->size},
+                 .step_tolerance = settings->tolerance * settings->size,
+                 .rough = settings->substeps > 0 ? 0.0 : ROUGH * settings->size},
         .substeps = enrich->summary.substeps,
         .interval = settings->interval,
         .self = enrich,

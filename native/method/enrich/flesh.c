@@ -14,7 +14,7 @@
 /* Flesh that is thin on what holds it would have to be so soft for Jiggle that it folds: an acceleration as lively characters have
    (1/s², times the body's size) may strain it so much. */
 #define TYPICAL_PUSH 5.0
-#define MOST_STRAIN 0.1
+#define MOST_STRAIN 0.2
 /* Flesh that is made firmer for that answers a push within a frame, which pops: it is calmed by this power of how much firmer it is, so
    that its answer takes about as long as a swing begins. */
 #define CALMED 0.6
