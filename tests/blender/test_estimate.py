@@ -54,7 +54,7 @@ def test_the_line_is_live_and_says_frames(registered: None) -> None:
     item = add_setup(scenes.build_two_bone_arm(frames=20))
     first, second = lines_now(item)
     rest = look_at("Arm", {}).rest
-    assert first == f"{len(build_cage(rest.positions, rest.triangles).tets):,} tets"
+    assert first == f"Up to {len(build_cage(rest.positions, rest.triangles).tets):,} tets"
     assert second.startswith("About") and second.endswith("for 20 frames")
     before = forecast.growth_of(item)
     item.resolution = 40

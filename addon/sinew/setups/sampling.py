@@ -18,6 +18,7 @@ from ..scene import setup
 from ..scene.objects import find_object, named
 from ..scene.sampler import Playhead, Rest, Sampler
 from ..scene.steps import Steps
+from .background import in_thread
 from .collisions import Meets
 from .marks import frame_range, marks_of
 from .passengers import add_passengers, choices_of
@@ -64,7 +65,7 @@ class Sampling:
             self._reading = reading_of(self.method.name)
             self._reading.check(ob, self.settings)
             self._makes = self._reading.makes(ob, self.settings)
-            self._used = _preview_of(self.method, self.settings) if is_preview else self.settings
+            self._used = _shortened(self.settings) if is_preview else self.settings
             self._sampler = sampler_of(ob, self._used)
         self._choices: list[setup.PassengerChoice] = []  # their objects are looked up anew, by id
         self._read: Read | None = None
@@ -91,6 +92,10 @@ class Sampling:
             carried = yield from add_passengers(sampler, self._choices, self._reading.leaves, self._used)
             passengers = [passenger for _, passenger in carried]
             shot = make_shot(self.method, sampler, rest, read, self._used, self.target, self.setup_id, passengers)
+            if self.is_preview:
+                whole = shot
+                changes = yield from in_thread(lambda monitor: self.method.coarse(whole, monitor))
+                shot = dataclasses.replace(shot, settings=shot.settings.replace(changes))
             repeats = sampler.repeats() if self._used.loop else (False, False)
             mark = yield from sampler.mark_in_steps()
             shot = dataclasses.replace(shot, is_preview=self.is_preview, companions=self._companions)
@@ -256,8 +261,8 @@ def _samples(
         yield Sample(index, positions, matrix, amount, passengers, outer.read())
 
 
-def _preview_of(method: Method, settings: Any) -> Any:
-    """Coarse, and few frames: those of the timeline's preview range, or from the current frame on."""
+def _shortened(settings: Any) -> Any:
+    """Few frames, for a preview: those of the timeline's preview range, or from the current frame on."""
     scene = setup.current_scene()
     first, last = frame_range(scene, settings)
     if scene.use_preview_range:
@@ -265,8 +270,7 @@ def _preview_of(method: Method, settings: Any) -> Any:
     else:
         start = min(max(scene.frame_current, first), max(first, last - settings.preview_frames + 1))
         end = min(last, start + settings.preview_frames - 1)
-    shorter = {"frame_start": start, "frame_end": max(start, end), "preroll": 0, "loop": False}
-    return settings.replace({**method.coarse(settings), **shorter})
+    return settings.replace({"frame_start": start, "frame_end": max(start, end), "preroll": 0, "loop": False})
 
 
 def _last_complete(ob: Any, entry: setup.Setup, target: Target) -> str:

@@ -158,10 +158,11 @@ class Method:
     rehearsal: str = ""  # what may be tried on a few frames before a bake, in words: "what comes of it"
     making: str = ""  # what is made once, before the first sample, for a clock and in sentences
     saving: str = "close other programs"  # what helps where memory is short
-    coarse: Callable[[Any], Mapping[str, Any]] = lambda settings: {}  # changes of the settings for a quick look
-    # Of them, those that only act on results when every sample has its state, with what they are until then.
+    # Changes of the settings of a shot for a quick look; the last argument is a monitor.
+    coarse: Callable[[Any, Any], Mapping[str, Any]] = lambda shot, monitor: {}
+    # Of the settings, those that only act on results when every sample has its state, with what they are until then.
     late: Callable[[Any], Mapping[str, Any]] = lambda settings: {}
-    shares: Callable[[Any], Mapping[str, Any]] = lambda settings: {}  # of them, what all bodies of a world have as one
+    shares: Callable[[Any], Mapping[str, Any]] = lambda settings: {}  # what all bodies of a world have as one
     roams: Callable[[Any], bool] = lambda settings: False  # whether with them a body leaves its animation
 
 

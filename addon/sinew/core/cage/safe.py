@@ -14,9 +14,10 @@ from ..base.errors import BadInput
 from ..base.native import module
 from ..geometry.poses import aligned
 from ..geometry.surface import areas_and_size
-from .cage import Cage, automatic_resolution, build_cage
+from .cage import Cage, build_cage
 from .gmsh import quality
 from .gmsh import tets as measures
+from .resolution import needed_resolution
 from .settings import CageSettings
 
 Floats = npt.NDArray[np.float64]
@@ -50,16 +51,21 @@ def make_cage(
     safe: Any = None,
     monitor: Any = None,
     part: Part = _whole,
+    follow: Floats | None = None,
 ) -> Cage:
     """The cage that the settings ask for. `safe` (t, 3): the body where its near parts are apart, at any place.
-    `part` takes from a cage what is wanted of it."""
+    `part` takes from a cage what is wanted of it. `follow` (t,): an automatic resolution does for these weights; None:
+    for any."""
     rest = np.ascontiguousarray(rest, np.float64)
     triangles = np.ascontiguousarray(triangles, np.int32).reshape(-1, 3)
+    resolution = settings.resolution
+    if resolution == 0:
+        resolution = needed_resolution(rest, triangles, follow, settings.separate_parts, monitor)
     if safe is not None:
-        cage = _safe_cage(rest, triangles, _placed(rest, safe), settings, monitor, part)
+        cage = _safe_cage(rest, triangles, _placed(rest, safe), settings, resolution, monitor, part)
         if cage is not None:
             return cage
-    cage, _ = part(_build(rest, triangles, settings, settings.resolution, monitor), rest)
+    cage, _ = part(_build(rest, triangles, settings, resolution, monitor), rest)
     if safe is not None:
         folded = (
             "The safe pose is too far from the rest shape: the cage folds on the way, so it was built at rest. Choose "
@@ -99,11 +105,10 @@ def _build(surface: Floats, triangles: Ints, settings: CageSettings, resolution:
 
 
 def _safe_cage(
-    rest: Floats, triangles: Ints, safe: Floats, settings: CageSettings, monitor: Any, part: Part
+    rest: Floats, triangles: Ints, safe: Floats, settings: CageSettings, resolution: int, monitor: Any, part: Part
 ) -> Cage | None:
     """None where its tets do not come out sound."""
     # Cells of the size that they would have at rest.
-    resolution = settings.resolution or automatic_resolution(rest, triangles, monitor)
     longest = [float(np.ptp(surface, axis=0).max()) for surface in (safe, rest)]
     larger = min(longest[0] / max(longest[1], 1e-30), _LARGEST)
     resolution = int(np.clip(round(resolution * larger), *_RESOLUTIONS))

@@ -137,7 +137,8 @@ class Enricher:
             automatic_follow(rest, triangles) if follow is None else follow, np.float64
         )
         self.interval = 1.0 / frame_rate
-        self.cage = cage or make_cage(rest, triangles, self.settings, safe, monitor)
+        needs = None if self.settings.follow_animated else self.follow
+        self.cage = cage or make_cage(rest, triangles, self.settings, safe, monitor, follow=needs)
         if len(self.cage.binding) != len(rest):
             raise BadInput("The cage carries another number of vertices than the mesh has: build the cage again.")
         if parts is not None and not parts.tracked.any():

@@ -16,6 +16,7 @@ import numpy as np
 from ..base.errors import Error
 from ..base.native import module
 from ..cage.cage import TRIAL_RESOLUTION, count_tets, resolution_after_trial
+from ..cage.resolution import fewest_resolution
 from .settings import Settings
 
 _TRIALS = (TRIAL_RESOLUTION, 20, 36)
@@ -40,6 +41,7 @@ class Growth:
     separate_parts: bool
     trial: int  # tets of the coarsest lattice
     coefficients: tuple[float, float, float]
+    fewest: int  # cells of the coarsest cage that may be automatic
     mesher: str = "lattice"
 
     @property
@@ -47,8 +49,12 @@ class Growth:
         return len(self.rest)
 
     def resolution(self, resolution: int) -> int:
-        """With the automatic one in place of 0."""
+        """With the most that is automatic in place of 0."""
         return resolution or resolution_after_trial(self.trial)
+
+    def is_most(self, resolution: int) -> bool:
+        """Whether fewer may do for the weights that it is baked with."""
+        return resolution == 0 and self.fewest < self.resolution(0)
 
     def can_count(self, resolution: int) -> bool:
         """Whether counting takes a fraction of a second."""
@@ -58,7 +64,7 @@ class Growth:
         return count_tets(self.rest, self.triangles, self.resolution(resolution), self.separate_parts, monitor)
 
     def tets(self, resolution: int) -> int:
-        """About how many; 0 is the automatic resolution."""
+        """About how many; 0 is the finest automatic resolution."""
         r = float(self.resolution(resolution))
         cubic, square, line = self.coefficients
         lattice = max(1.0, ((cubic * r + square) * r + line) * r)
@@ -75,7 +81,9 @@ def measure(
     counts = [count_tets(rest, triangles, r, False, monitor) for r in _TRIALS]
     powers = np.array([(r**3, r**2, r) for r in _TRIALS], dtype=np.float64)
     cubic, square, line = np.linalg.solve(powers, np.array(counts, dtype=np.float64))
-    return Growth(rest, triangles, separate_parts, counts[0], (float(cubic), float(square), float(line)), mesher)
+    fewest = fewest_resolution(rest, triangles, resolution_after_trial(counts[0]))
+    coefficients = (float(cubic), float(square), float(line))
+    return Growth(rest, triangles, separate_parts, counts[0], coefficients, fewest, mesher)
 
 
 def seconds(tets: int, vertices: int, samples: int, settings: Settings, sample_rate: float) -> float:

@@ -21,7 +21,7 @@ class Settings(CollisionSettings):
     resolution: int = setting(
         0,
         "Cells of the cage along the longest side of the body. More follow finer parts, such as fingers, and take "
-        "longer; 0 chooses: 24, fewer for thick bodies",
+        "longer; 0 chooses: 24, fewer for thick bodies and for meshes of few triangles",
         low=0,
         high=256,
         belongs=BODY,
@@ -262,7 +262,8 @@ class Settings(CollisionSettings):
     passengers: bool = again(BakeSettings, "passengers")
     preview_resolution: int = setting(
         14,
-        "Cells of a preview's cage along the longest side of the body: fewer are quicker",
+        "Cells of a preview's cage along the longest side of the body, at least: fewer are quicker. Slender bodies, "
+        "whose cages are quick anyway, get more",
         low=2,
         high=64,
         belongs=RANGE,

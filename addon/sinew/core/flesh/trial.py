@@ -68,6 +68,7 @@ def fit_frames(
     frames: Sequence[tuple[int, Any]],
     settings: Settings,
     *,
+    follow: Any = None,
     cage: Any = None,
     parts: Parts | None = None,
     labels: Labels | None = None,
@@ -75,12 +76,13 @@ def fit_frames(
     check: Callable[[], None] = lambda: None,
     progress: Callable[[str, int, int], None] = lambda stage, done, total: None,
 ) -> Trial:
-    """Fits the cage to each of the frames, given with their vertices (t, 3). `check` is called between two of them and
-    may raise."""
+    """Fits the cage to each of the frames, given with their vertices (t, 3). `follow` (t,): the weights that an
+    automatic resolution does for; None: all follows. `check` is called between two frames and may raise."""
     from .enricher import Enricher  # it needs the native module
 
     chosen = settings.replace({"simulate": False})
-    enricher = Enricher(rest, triangles, np.ones(len(rest)), chosen, cage=cage, safe=safe, parts=parts)
+    follow = np.ones(len(rest)) if follow is None else follow
+    enricher = Enricher(rest, triangles, follow, chosen, cage=cage, safe=safe, parts=parts)
     fits = []
     for done, (frame, surface) in enumerate(frames):
         check()

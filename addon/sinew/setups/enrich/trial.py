@@ -66,6 +66,7 @@ def try_object(name: str, values: dict[str, Any], progress: Any = None) -> trial
         rest.triangles,
         given.frames,
         given.body.settings,
+        follow=given.body.follow(),
         parts=given.parts,
         labels=given.labels,
         safe=given.body.safe,

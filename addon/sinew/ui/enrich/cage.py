@@ -120,7 +120,8 @@ class BuildWork(LookWork):
 
         settings = self._settings
         follow = body.follow(monitor)
-        cage = make_cage(body.rest.positions, body.rest.triangles, settings, body.safe, monitor)
+        needs = None if settings.follow_animated else follow
+        cage = make_cage(body.rest.positions, body.rest.triangles, settings, body.safe, monitor, follow=needs)
         areas, _ = areas_and_size(body.rest.positions, body.rest.triangles)
         shown = make_view(cage.vertices, cage.tets, cage_weights(cage, areas, follow), body.rest.matrix)
         near = look_at_rest(cage, body.rest.positions, body.rest.triangles, settings, body.labels, monitor)

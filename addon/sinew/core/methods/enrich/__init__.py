@@ -6,14 +6,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...bake.method import Method
+from ...bake.shot import Shot
 from ...base.installed import engine_build
 from ...flesh import engine, layout, painted, report
 from ...flesh.settings import Settings
 
 
-def _coarse(settings: Settings) -> Mapping[str, Any]:
-    coarse = settings.preview_resolution
-    return {"resolution": min(settings.resolution, coarse) if settings.resolution else coarse}
+def _coarse(shot: Shot, monitor: Any) -> Mapping[str, Any]:
+    from ...cage.resolution import needed_resolution, preview_resolution  # they need the native module
+
+    settings, body = shot.settings, (shot.rest, shot.triangles)
+    follow = None if settings.follow_animated else painted.paint_of(shot).follow
+    fine = settings.resolution or needed_resolution(*body, follow, settings.separate_parts, monitor)
+    return {"resolution": preview_resolution(*body, settings.preview_resolution, fine, monitor)}
 
 
 def _shares(settings: Settings) -> Mapping[str, Any]:
