@@ -29,7 +29,7 @@ pytestmark = [
 MODELS = [
     ("trex", "TRex_Run"),
     ("fox", "Run"),
-    pytest.param("cow", "Run", marks=pytest.mark.xfail(strict=True, reason="free flesh moves 0.17 % rms, wanted 0.2")),
+    pytest.param("cow", "Run", marks=pytest.mark.xfail(strict=True, reason="free flesh moves 0.19 % rms, wanted 0.2")),
 ]
 
 
