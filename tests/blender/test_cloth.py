@@ -95,6 +95,25 @@ def test_averages_are_baked_and_a_missing_group_is_named(skirt: Any) -> None:
         setups.bake_object("Skirt", {"region_groups": "Cuffs"}, target(), method="tracks")
 
 
+def test_patches_of_a_bake_are_shown_in_colours(skirt: Any) -> None:
+    from sinew.ui.background import results
+    from sinew.ui.tracks import patches
+
+    assert bpy.ops.sinew.add(method="tracks") == {"FINISHED"}
+    setups.bake_object("Skirt", {"regions": 5}, target(), method="tracks")
+    assert patches.has_patches(item()) and patches.values_of(item()) is None
+    item().show_patches = True
+    assert patches.values_of(item()) is None  # it is read beside the window
+    results.wait()
+    values = patches.values_of(item())
+    assert values is not None and len(values) == len(skirt.data.vertices) and len(np.unique(values)) == 5
+    assert np.ptp(values) <= 1.0 and np.diff(np.unique(values)).min() > 0.05
+    item().show_patches = False
+    assert patches.values_of(item()) is None
+    setups.bake_object("Skirt", {"regions": 0}, target(), method="tracks")
+    assert not patches.has_patches(item())
+
+
 def test_threads_and_painted_parts_are_read_and_what_is_missing_is_named(skirt: Any) -> None:
     layer = skirt.data.uv_layers.new(name="Cut")
     for loop, place in zip(skirt.data.loops, layer.data, strict=True):

@@ -37,10 +37,11 @@ from .setup import (
     timeline,
 )
 from .tracks import panel as cloth
+from .tracks import patches
 
 # In this order, and unregistered in the opposite one.
 _PARTS = (
-    *(preferences, manual, view, face_view, face_edited, contacts, edit_rows, properties, parts, operators),
+    *(preferences, manual, view, face_view, face_edited, contacts, patches, edit_rows, properties, parts, operators),
     *(follow_group, animate, live, after, bake, cage, trial, spread, overlay, presets, panel, flesh, face, cloth),
     *(collisions, passengers, export, cache, sidebar, menu, timeline, edit_pull, edit_operators, edit_panel),
     *(edit_overlay, edit_tool, saving, job_operator, background),

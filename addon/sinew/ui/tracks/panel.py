@@ -24,6 +24,7 @@ from ..setup.parts import (
     draw_painted,
     draw_setting,
 )
+from .patches import has_patches
 
 _props: Any = bpy.props  # the stubs say that its functions return nothing
 
@@ -60,6 +61,9 @@ class SINEW_PT_cloth_follow(OfCloth, bpy.types.Panel):
         draw_setting(patches, item, "flat")
         draw_setting(averages, item, "region_groups")
         patches.prop(item, "region_turns")
+        shown = averages.row()
+        shown.active = has_patches(item)
+        shown.prop(item, "show_patches")
         draw_object(layout, item, "guide_object", ob)
         if item.guide_object:
             layout.prop(item, "guide_vertices")
