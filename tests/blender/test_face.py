@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import assets
 import bpy
 import faces
 import numpy as np
@@ -13,7 +14,7 @@ import pytest
 import scenes
 import sinew
 from fake_layout import draw
-from inside import baked_samples, run, save, shown, shown_at
+from inside import baked_samples, load, run, save, shown, shown_at
 from mathutils import Matrix
 from panel_use import activate, item
 from sinew import setups
@@ -74,6 +75,37 @@ def test_a_face_is_seen_added_baked_and_played_with_nothing_chosen(head: Any) ->
     assert moved[:, skin:].max() < 1e-12 and moved.max() > 2e-4
     found = outcome.report["face"]
     assert found["jaw_key"] == "jawOpen" and found["skull_parts"] == 3 and found["jaw_parts"] == 2
+
+
+SCAN = assets.FOLDER / "ict_facekit" / "ict_face_57shapes.blend"
+
+
+@pytest.mark.once
+@pytest.mark.skipif(not SCAN.is_file(), reason=f"the scanned head is not in {assets.FOLDER}")
+def test_a_scanned_head_is_a_face_by_one_button_whatever_its_keys_are_called(tmp_path: Path) -> None:
+    """26,719 vertices in 40 shells, in centimetres, turned; on three frames it changes its face and keeps still."""
+    sinew.register()
+    load(SCAN)
+    ob = next(ob for ob in bpy.data.objects if ob.type == "MESH")
+    blocks = ob.data.shape_keys.key_blocks
+    jaw = f"Key {list(blocks.keys()).index('jawOpen')}"
+    for number, block in enumerate(blocks):
+        block.name = f"Key {number}"
+    ob.rotation_euler, ob.location = (0.5, 0.4, 0.3), (30.0, 0.0, 5.0)
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 3
+    for frame, value in ((1, 0.0), (2, 0.6), (3, -0.1)):
+        for block in (blocks[jaw], blocks["Key 20"], blocks["Key 41"]):
+            block.value = value
+            block.keyframe_insert("value", frame=frame)
+    save(tmp_path / "scan.blend")
+    activate(ob.name)
+    assert bpy.ops.sinew.add() == {"FINISHED"}
+    outcome = setups.bake_object(ob.name, {}, target())
+    report = outcome.report
+    assert outcome.report["face"]["jaw_key"] == jaw and outcome.report["face"]["keys"] == 57
+    assert report["face"]["skull_parts"] >= 34 and report["face"]["jaw_parts"] == 17
+    assert report["inverted_tets"]["fitted"] == 0 and report["added_motion"]["max_relative"] < 1e-6
+    sinew.unregister()
 
 
 def test_a_face_is_seen_whatever_its_keys_are_called(head: Any) -> None:
