@@ -11,7 +11,7 @@ import bpy
 import numpy as np
 import pytest
 import scenes
-from inside import load, run, save
+from inside import load, run, run_here, save
 from sinew import setups
 from sinew.core.bake.run import Outcome
 from sinew.scene import compat, setup
@@ -321,8 +321,8 @@ def test_the_command_takes_stored_frames_and_plays_them_when_told_to(tmp_path: P
     scenes.build_two_bone_arm()
     file = save(tmp_path / "scene.blend")
     first = run("bake", file, "--object", "Arm", "--set=resolution=5", "--set=substeps=1")
-    again = run("bake", file, "--object", "Arm", "--set=jiggle=2.0")
-    forced = run("bake", file, "--object", "Arm", "--set=jiggle=2.5", "--resample")
+    again = run_here("bake", file, "--object", "Arm", "--set=jiggle=2.0")
+    forced = run_here("bake", file, "--object", "Arm", "--set=jiggle=2.5", "--resample")
     assert first.returncode == again.returncode == forced.returncode == 0, first.stderr + again.stderr + forced.stderr
     told = "frames of the last bake"
     assert told in again.stdout and told not in first.stdout + forced.stdout

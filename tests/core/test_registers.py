@@ -58,7 +58,7 @@ HOT = {
     "energy/tet_energy": {"sum_energy": Bound(0.6, 0.6), "compute_derivatives": Bound(0.6, 0.5)},
     "energy/tet_elements": {"compute_gradients": Bound(0.6)},
     "energy/tet_pose": {"follow_pose": Bound(0.7)},
-    "energy/triangles": {"sum_energy": Bound(0.87, 0.75), "compute_stiffness": Bound(0.65, 0.7)},
+    "energy/triangle_term": {"sum_energy": Bound(0.87, 0.75), "compute_stiffness": Bound(0.65, 0.7)},
     "energy/hinges": {"sum_energy": Bound(0.35, 0.6), "compute_stiffness": Bound(0.35, 0.55)},
     "dynamics/turns": {"decompose": Bound(0.6, 0.9), "find_missing": Bound(0.6, 0.9)},
     "dynamics/assembly": {"gather_blocks": Bound(0.1), "gather_vertices": Bound(0.1)},
