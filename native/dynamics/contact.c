@@ -19,6 +19,9 @@
 #define ROUGH_ROUNDS 6  /* ... in the first rounds; later on something is caught, and forces are to tell what */
 #define ON_PLACE 0.1    /* of the gap: what points may be off the planes */
 #define RUNS_AWAY 8.0   /* times the least that they were off, and more than their gap: rounds that lead nowhere */
+#define AWAY_ROUNDS 3    /* or so many rounds running off by more and more */
+#define AWAY 1.5         /* times as far as anything would have gone: who got there was driven by nothing but rows */
+#define AWAY_PARTS 5     /* stages on the way, until others that run away are let go too */
 #define SHORTER 0.9     /* of the time that is proved free is gone */
 #define STUCK 1e-2      /* of a stage: less than that in all of its rounds is nothing */
 #define PARTS 20        /* stages on the way, after each of which patience wears thinner */
@@ -371,18 +374,55 @@ static double follow_points(SnContact *contact, const double *positions)
             w[a] = there - w[a];
             plane->constant[a] += w[a];
         }
-        if (plane->force > 0.0) {
-            largest = fmax(largest, fabs(sn_dot3(plane->normal, w)) / fabs(plane->gap));
-        }
+        plane->off = plane->force > 0.0 ? fabs(sn_dot3(plane->normal, w)) / fabs(plane->gap) : 0.0;
+        largest = fmax(largest, plane->off);
     }
     return largest;
+}
+
+/* How far points are from where the stage began, at most. */
+static double find_way(const SnContact *contact)
+{
+    double largest = 0.0;
+    for (size_t k = 0; k < 3 * contact->surface->point_count; k++) {
+        largest = fmax(largest, fabs(contact->target[k] - contact->way_begin[k]));
+    }
+    return largest;
+}
+
+/* A candidate by its points; -1 if there is none. */
+static int32_t find_candidate(const SnCandidates *candidates, const SnTouch *touch)
+{
+    const SnPairList *list = touch->edges ? &candidates->edges : &candidates->point_triangles;
+    int32_t k = 0, count = (int32_t)list->count;
+    while (k < count && memcmp(list->pairs[k].points, touch->points, sizeof touch->points) != 0) {
+        k++;
+    }
+    return k < count ? k : -1;
+}
+
+/* Rounds lead nowhere: what presses does not move its points as its rows say, and would do so ever harder. What is off most is let go. */
+static SnStatus let_go_of_runaways(SnContext *context, SnContact *contact, double off)
+{
+    SnStatus status = SN_OK;
+    for (size_t k = 0; k < contact->planes.count; k++) {
+        const SnTouch *touch = contact->now.touches.touches + k;
+        int32_t pair = contact->planes.planes[k].off >= 0.5 * off && !touch->is_wish ? find_candidate(&contact->candidates, touch) : -1;
+        if (pair >= 0) {
+            SN_TRY(sn_tangles_let_go(context, &contact->tangles, &contact->candidates, touch->edges, pair));
+            contact->report.pinched++;
+        }
+    }
+    forget_forces(contact);
+cleanup:
+    return status;
 }
 
 SnStatus sn_contact_solve(SnContext *context, SnContact *contact, const SnContactStage *stage, double *positions, double *reached)
 {
     SnStatus status = SN_OK;
-    double done = 0.0, lag = 0.0, least_off = INFINITY;
-    int settle = 0, is_free = 0, is_new = 1; /* the way to a close minimum was; other planes than in the round before */
+    double done = 0.0, lag = 0.0, reach = 0.0, least_off = INFINITY, last_off = INFINITY;
+    int settle = 0, away = 0, is_free = 0, is_new = 1; /* the way to a close minimum was; other planes than in the round before */
     sn_soft_collider_place(&contact->soft, stage->pose, positions);
     freeze(contact, stage->fraction, stage->pose, positions);
     memcpy(contact->safe_positions, stage->start, 3 * contact->world->vertex_count * sizeof *positions);
@@ -398,6 +438,7 @@ SnStatus sn_contact_solve(SnContext *context, SnContact *contact, const SnContac
     contact->now.touches.count = 0;
     if (!contact->is_clear || sn_tangles_any(&contact->tangles)) { /* else what the guess would hit can wait until the minimum does */
         place(contact, positions, contact->target);
+        reach = find_way(contact);
         SN_TRY(detect(context, contact));
         SN_TRY(sn_near_find(context, &contact->candidates, contact->safe, &contact->now.touches));
         SN_TRY(sn_near_add_hits(context, &contact->candidates, &contact->hits, contact->safe, contact->target, &contact->now.touches));
@@ -423,7 +464,14 @@ SnStatus sn_contact_solve(SnContext *context, SnContact *contact, const SnContac
         }
         place(contact, positions, contact->target);
         double off = follow_points(contact, positions);
-        if (off > 1.0 && off > RUNS_AWAY * least_off) { /* what the rows say is not what the points do: it ends where it is proved */
+        reach = touched ? reach : find_way(contact);
+        int gives = sn_soft_collider_any(&contact->soft); /* points go from round to round, and so do planes */
+        away = off > 1.0 && off > last_off && !gives ? away + 1 : 0;
+        last_off = off;
+        if ((off > 1.0 && off > RUNS_AWAY * least_off) || away >= AWAY_ROUNDS) { /* the stage ends where it is proved */
+            if (!gives && (contact->parts >= AWAY_PARTS || find_way(contact) > AWAY * reach)) {
+                SN_TRY(let_go_of_runaways(context, contact, off));
+            }
             break;
         }
         least_off = fmin(least_off, touched ? off : INFINITY);

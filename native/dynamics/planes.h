@@ -35,6 +35,7 @@ typedef struct SnPlane {
     int slid;           /* ... and whether it was more than friction bears */
     double at[3], way[3]; /* of a step that is being sought (dynamics/border_step.h): w, how it goes on, ... */
     int is_inside;      /* ... and whether it has a say in it */
+    double off;         /* of its gap: what w was off where the points are, if it pressed */
 } SnPlane;
 
 /* Memory grows as needed and is kept. */

@@ -8,6 +8,8 @@
 
 #define LEVER 0.05        /* of the weights of a pair, which sum to 1 on either side: so much of it must be free, ... */
 #define LEVER_OF_WISH 0.3 /* ... and so much for what is only a wish */
+#define ALIKE 0.15        /* of what the points of a pair hang on: where no more is left once both sides are taken off each other, the same cells ... */
+#define ALIKE_OF_WISH 0.5 /* ... carry both, and would be torn by what drives them apart */
 #define STIFFER 10.0 /* times what moves a pair, is its plane: 3 takes more rounds outside, 100 more inside */
 
 SnStatus sn_touch_rows_init(SnContext *context, const SnSurface *surface, const SnSkin *skins, const SnAssembly *assembly,
@@ -101,24 +103,29 @@ static void sum_entry(SnTouchRows *rows, int32_t unknown, double weight)
         rows->summed[rows->summed_count++] = unknown;
     }
     rows->sums[unknown] += weight;
+    rows->summed_all += fabs(weight);
 }
 
-/* Writes down what was summed, as a row of the planes. */
-static SnStatus write_row(SnContext *context, SnTouchRows *rows, SnPlanes *planes, SnPlaneRow *out)
+/* Writes down what was summed, as a row of the planes. *lever: what is left of all that was summed, 0..1. */
+static SnStatus write_row(SnContext *context, SnTouchRows *rows, SnPlanes *planes, SnPlaneRow *out, double *lever)
 {
     SnStatus status = SN_OK;
     SnPlaneRow row;
+    double left = 0.0;
     sn_planes_begin_row(planes, &row);
     for (size_t k = 0; k < rows->summed_count; k++) {
         int32_t unknown = rows->summed[k];
         double weight = rows->sums[unknown];
         rows->sums[unknown] = 0.0;
         rows->is_summed[unknown] = 0;
+        left += fabs(weight);
         if (status == SN_OK && weight != 0.0) {
             status = sn_planes_add_entry(context, planes, &row, unknown, weight);
         }
     }
+    *lever = rows->summed_all > 0.0 ? left / rows->summed_all : 0.0;
     rows->summed_count = 0;
+    rows->summed_all = 0.0;
     *out = row;
     return status;
 }
@@ -178,13 +185,19 @@ void sn_touch_press(SnPlane *plane, double friction, double force, const double 
     }
 }
 
+/* A plane that is none: what it is of does not move, or not by what could be asked for. */
+static SnPlane no_plane(void)
+{
+    return (SnPlane){.rho = 1.0, .stick = 1.0, .gap = -INFINITY};
+}
+
 static SnStatus build_plane(SnContext *context, SnTouchRows *rows, const SnTouch *touch, const SnTouchMoment *moment, double force,
                             const double *hold, SnPlanes *planes)
 {
     SnStatus status = SN_OK;
     const SnSurface *surface = rows->surface;
-    SnPlane plane = {0};
-    double give = find_give(rows, touch, moment->hardness);
+    SnPlane plane = no_plane();
+    double lever, give = find_give(rows, touch, moment->hardness);
     if (sn_planes_add(context, planes) == NULL) {
         return SN_OUT_OF_MEMORY;
     }
@@ -209,16 +222,16 @@ static SnStatus build_plane(SnContext *context, SnTouchRows *rows, const SnTouch
                 plane.offset[a] += touch->c[i] * moment->offset[3 * point + a];
             }
         }
-        SN_TRY(write_row(context, rows, planes, &plane.row));
+        SN_TRY(write_row(context, rows, planes, &plane.row, &lever));
+        if (lever < (touch->is_wish ? ALIKE_OF_WISH : ALIKE)) {
+            plane = no_plane();
+        }
         for (int32_t k = plane.row.begin; k < plane.row.end; k++) { /* what is left cannot move */
             const double *x = moment->positions + 3 * (size_t)rows->assembly->vertex[planes->unknowns[k]];
             for (size_t a = 0; a < 3; a++) {
                 plane.constant[a] -= planes->weights[k] * x[a];
             }
         }
-    } else {
-        plane.rho = plane.stick = 1.0;
-        plane.gap = -INFINITY;
     }
     planes->planes[place] = plane;
 cleanup:

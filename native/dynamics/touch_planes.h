@@ -21,6 +21,7 @@ typedef struct SnTouchRows {
     int32_t *summed;            /* which of them are not */
     unsigned char *is_summed;
     size_t summed_count;
+    double summed_all;          /* of what was summed, with no sign */
 } SnTouchRows;
 
 SnStatus sn_touch_rows_init(SnContext *context, const SnSurface *surface, const SnSkin *skins, const SnAssembly *assembly,
