@@ -15,6 +15,7 @@ from sinew import setups
 from sinew.core.bake.cuts import Cuts
 from sinew.core.geometry.place import placed
 from sinew.core.geometry.surface import areas_and_size
+from sinew.core.methods.tracks import METHOD
 from sinew.core.paint.parts import loose_shells
 from sinew.scene.sampler import Sampler
 from sinew.setups.enrich.trial import try_object
@@ -127,3 +128,22 @@ def test_a_dress_stays_on_a_woman_of_a_game_who_has_no_skin_under_it(tmp_path: P
     moved = np.linalg.norm(result - given, axis=1) / np.ptp(given, axis=0).max()
     assert moved[part > 0.5].max() < 1e-6 and 5e-3 < moved[skirt].max() < 0.25
     assert told["follow_error"]["max_relative"] < 1e-6
+
+
+def test_a_dress_whose_faces_meet_in_threes_is_fleshed_out_and_worn(tmp_path: Path) -> None:
+    """Blender's Surface Deform cannot be bound to it: the guide's way is known all the same, and who wears it."""
+    from sinew.setups.collisions import wearer_of
+    from sinew.setups.tracks.flesh_out import flesh_out
+
+    body, dress = assets.load_dress("Female_Walk")
+    scene = bpy.context.scene
+    scene.frame_end = scene.frame_start + 1
+    fine = flesh_out(dress, 1, scene)
+    save(tmp_path / "fine.blend")
+    assert wearer_of(fine, METHOD.settings().replace({"guide_object": dress.name}), scene) == body
+    alone = {"collide": False, "guide_vertices": False, "amount": 0.0}
+    setups.bake_object(fine.name, alone, setups.Target(tmp_path / "fine.blend"), method="tracks")
+    count = len(dress.data.vertices)
+    for frame in (scene.frame_start, scene.frame_end):
+        apart = shown_at(fine, frame)[:count] - shown_at(dress, frame)
+        assert np.abs(apart).max() < 1e-5 * max(dress.dimensions)

@@ -53,11 +53,20 @@ def meets(bodies: Sequence[tuple[Any, Any]], scene: Any) -> Meets:
     for ob, settings in colliding:
         if settings.object_collision:
             found |= {other.name: other for other in colliders.find(ob, settings.collision_collection, own)}
-        wearer = passengers.wearer(ob, scene) if settings.object_collision and settings.meets_wearer else None
+        wearer = wearer_of(ob, settings, scene) if settings.object_collision and settings.meets_wearer else None
         if wearer is not None and wearer not in own:
             found[wearer.name] = wearer
     grounds = [settings.ground_height for _, settings in colliding if settings.ground]
     return Meets(tuple(found[name] for name in sorted(found)), max(grounds, default=None))
+
+
+def wearer_of(ob: Any, settings: Any, scene: Any) -> Any | None:
+    """The body that wears a garment, or who wears what it is led by."""
+    found = passengers.wearer(ob, scene)
+    leading = scene.objects.get(settings.led_by) if settings.led_by else None
+    if found is None and leading is not None:
+        found = passengers.wearer(leading, scene)
+    return found if found not in (ob, leading) else None
 
 
 def check(ob: Any, settings: Any) -> None:
@@ -127,7 +136,7 @@ def read_in_steps(sampler: Sampler, settings: Any) -> Steps[tuple[Collided | Non
 
 def _rest_of_wearer(sampler: Sampler, settings: Any, looked: colliders.Colliders) -> Steps[dict[str, Any]]:
     """The rest pose of the body that wears this one, where both are led from there; by its name."""
-    wearer = passengers.wearer(sampler.ob, setup.current_scene()) if settings.meets_wearer else None
+    wearer = wearer_of(sampler.ob, settings, setup.current_scene()) if settings.meets_wearer else None
     met = next((one for one in looked.obstacles if wearer is not None and one.name == wearer.name), None)
     if settings.start != "rest" or wearer is None or met is None:
         return {}

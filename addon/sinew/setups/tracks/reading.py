@@ -13,7 +13,7 @@ from ...core.methods.tracks.material import warp_of
 from ...core.methods.tracks.painted import ClothPaint
 from ...core.methods.tracks.settings import Settings, group_names, is_woven, painted_groups
 from ...core.paint.sharpen import sharpened
-from ...scene import attributes, fingerprint, passengers, setup, uv
+from ...scene import attributes, fingerprint, setup, uv
 from ...scene.errors import SceneError
 from ...scene.fingerprint import Painting
 from ...scene.groups import refuse_group, rounded, write_group
@@ -55,7 +55,7 @@ def _follow_in_steps(sampler: Sampler, rest: Rest, settings: Settings, make: boo
     ob, made = sampler.ob, ""
     group = pin_group(ob, settings)
     if not group:
-        wearer = passengers.wearer(ob, setup.current_scene())
+        wearer = collisions.wearer_of(ob, settings, setup.current_scene())
         body = None
         if wearer is not None:
             try:
