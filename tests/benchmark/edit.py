@@ -155,7 +155,7 @@ TABLE = {
     "curtain": (2_400, 7.3 + 1.8, 0.08, 0.0006 + 0.008),
 }
 # Of our cages, so that they have as many tets.
-RESOLUTIONS = {"beam": 12, "bridge": 46, "bird": 22, "dragon": 50, "curtain": 0}
+RESOLUTIONS = {"beam": 8, "bridge": 72, "bird": 18, "dragon": 60, "curtain": 0}
 
 
 def measure_table() -> None:

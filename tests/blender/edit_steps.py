@@ -18,6 +18,7 @@ import numpy as np
 import scenes
 from bpy_extras import view3d_utils
 from inside import shown
+from mathutils import Euler
 from window import Steps, Window, run
 
 AT = 8
@@ -194,6 +195,24 @@ def story(window: Window) -> Steps:
     yield 1.5
     assert len(handles()) == 2, handles()
     yield from lands(second, here, (-60, 10), 2.0)  # where the mouse let go of it
+
+    # In perspective and from anywhere it lands under the mouse too.
+    region_3d = window.area("VIEW_3D").spaces[0].region_3d
+    before_turn = region_3d.view_rotation.copy()
+    region_3d.view_perspective, region_3d.view_rotation = "PERSP", Euler((1.1, 0.2, 0.6)).to_quaternion()
+    window.window.scene.frame_set(AT)
+    yield 1.0
+    here = places()
+    start = pixels(here[pulled])
+    yield from window.drag([start, (start[0] + 12, start[1] + 4), (start[0] + 30, start[1] + 18)])
+    yield from settled(2)
+    yield from lands(pulled, here, (30, 18), 2.0)
+    press(bpy.ops.ed.undo)
+    yield 1.0
+    region_3d.view_perspective, region_3d.view_rotation = "ORTHO", before_turn
+    window.window.scene.frame_set(AT + 2)
+    yield from settled(2)
+    here = places()
 
     # The wheel changes how much is pulled as one.
     at = pixels(places()[pulled])

@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 import shots
 from bodies import box_surface
-from sinew.core.bake import run
+from sinew.core.bake import remake, run
 from sinew.core.bake.missing import bridge, parse_frames
 from sinew.core.bake.shot import Carried, Sample, Shot
 from sinew.core.bake.store import Store
 from sinew.core.base.errors import BadInput, Cancelled
 from sinew.core.cage.approach import Approach
+from sinew.core.edit.handles import Edits, Handle
 from sinew.core.flesh.enrich import enrich
 from sinew.core.flesh.enricher import Enricher
 from sinew.core.flesh.settings import Settings
@@ -72,6 +73,20 @@ def test_a_loop_ends_as_it_begins_whether_its_last_frame_repeats_the_first_or_no
     assert seam(result, count) < 0.4 * np.abs(plain[PERIOD] - plain[0]).max()
     if count > PERIOD:
         assert np.abs(result[-1] - result[0]).max() < 1e-3
+
+
+def test_an_edit_of_a_loop_goes_over_its_seam(tmp_path: Path) -> None:
+    plain = run.bake(make_shot(PERIOD, loop=True), samples(PERIOD), tmp_path)
+    tip = int(np.argmax(REST @ [1.0, 0.01, 0.01]))
+    pulled = Edits(handles=(Handle((tip,), 1.0, (0.0, 0.1, 0.0)),)).to_text()  # on its first frame
+    settings = make_shot(PERIOD, loop=True, edits=pulled).settings
+    moved = (baked(remake.remake(tmp_path, plain.id, settings)) - baked(plain))[:, tip, 1]
+    assert moved[0] == pytest.approx(0.1, abs=1e-4)
+    assert moved[-1] == pytest.approx(moved[1], rel=0.1) and moved[1] > 0.03, "as much before it, at the end, as after"
+    once = run.bake(make_shot(PERIOD), samples(PERIOD), tmp_path)
+    settings = make_shot(PERIOD, edits=pulled).settings
+    cut = (baked(remake.remake(tmp_path, once.id, settings)) - baked(once))[:, tip, 1]
+    assert abs(cut[-1]) < 0.5 * moved[-1], "what is no loop knows nothing of its end"
 
 
 def test_a_loop_is_that_of_an_endless_simulation(tmp_path: Path) -> None:
@@ -286,7 +301,7 @@ def test_what_spins_keeps_its_lengths_over_missing_frames_and_so_do_passengers(d
     assert [sample.index for sample in found] == list(range(14))
     lengths = edge_lengths(REST)
     for sample in found:
-        body, rider = in_world(sample.positions, sample.matrix), in_world(*vars(sample.carried[0]).values())
+        body, rider = in_world(sample.positions, sample.matrix), in_world(sample.carried[0].positions, sample.carried[0].matrix)
         assert np.abs(edge_lengths(body) / lengths - 1.0).max() < 0.02
         assert np.abs(edge_lengths(rider) / lengths - 1.0).max() < 0.02
         assert np.abs(rider - body - [0.0, 0.0, 0.3]).max() < 1e-3  # it stays on

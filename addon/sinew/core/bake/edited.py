@@ -51,6 +51,7 @@ class StoredEdits:
         self._editors: dict[tuple[int, bool, float], Editor] = {}
         self._layers: list[_Layer] = []
         self._shapes: dict[int, Floats] = {}  # of samples, as they are shown without edits
+        self._touching: dict[Any, Contacts] = {}  # of layers: what they found is known while a handle is dragged
         self.edits = Edits()
         self.landed = Landed(())
         self.left_out: tuple[str, ...] = ()  # sentences about handles that do not act
@@ -65,6 +66,7 @@ class StoredEdits:
             return
         if before is None or any(getattr(before, name) != getattr(settings, name) for name in self.shown_by):
             self._shapes.clear()
+            self._touching.clear()
         self._settings = settings
         self.edits, self.left_out = self._fitting(Edits.from_text(settings.edits))
         self._layers, self.landed = [], Landed(())
@@ -195,6 +197,10 @@ class StoredEdits:
         looks = {"looks": _LOOKS} if self.is_live else {}
         if self.is_live:
             frames = sorted({*frames[::_STRIDE], *(frame for handle in edits.handles for frame in handle.frames)})
+        key = (number, edits.contacts, edits.floor, self.is_live, self.edits.below)
+        if key in self._touching:
+            self._touching[key].frames = frames
+            return self._touching[key]
 
         def surface(frame: float) -> Floats:
             index = self._index_of(frame)
@@ -211,10 +217,12 @@ class StoredEdits:
             return [(placed, met.triangles[met.owners[met.triangles[:, 0]] == k]) for k in range(met.count)]
 
         parts = (self._shot.rest, self._shot.triangles)
-        return Contacts(
+        self._touching = {of: one for of, one in self._touching.items() if of[0] != number}
+        self._touching[key] = Contacts(
             edits.contacts, frames, surface, self.size,
             floor=edits.floor, meshes=meshes, parts=parts, kept_off=kept_off, **looks,
         )  # fmt: skip
+        return self._touching[key]
 
     def _obstacles(self) -> Obstacles:
         """What the bake collides with."""

@@ -3,6 +3,7 @@ its own parts."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -89,7 +90,9 @@ class Contacts:
         self._outsides: dict[float, list[float]] = {}  # of each mesh: 1 where its faces look out, else -1
 
     def near(self, frame: float, reach: float) -> Near:
-        """Those that a move of `reach` metres could bring into contact."""
+        """Those that a move of `reach` metres could bring into contact, or a few more."""
+        # In steps: a pull that is dragged farther finds what is known already.
+        reach = self._touch * 2.0 ** math.ceil(math.log2(max(reach / self._touch, 1.0)))
         if (frame, reach) not in self._near:
             places = self._surface(frame)
             gaps, normals = self._gaps(frame, places)

@@ -454,9 +454,12 @@ class Editor:
                 cell, weights = self.carrier.cells[self.carrier.binding[vertex]], self.carrier.weights[vertex]
                 np.add.at(point, cell, weights / len(vertices))
                 patch += self._patch(cell, weights @ self.carrier.vertices[cell], radius or self.radius)
-            if not patch.any() or not point[self.body.fixed == 0].any():
+            share = float(point[self.body.fixed == 0].sum())
+            if not patch.any() or share < _ABLE:
+                # What hangs on little would have to throw that about to land.
+                how = " hangs nearly all on what" if patch.any() and share > 0.0 else ""
                 raise BadInput(
-                    f"Vertex {vertices[0]} follows the animation exactly, so it cannot be pulled: free it, or "
+                    f"Vertex {vertices[0]}{how} follows the animation exactly, so it cannot be pulled: free it, or "
                     "pull another one."
                 )
             self._patches[key] = (patch / patch.sum(), point)
