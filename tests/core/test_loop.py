@@ -301,7 +301,8 @@ def test_what_spins_keeps_its_lengths_over_missing_frames_and_so_do_passengers(d
     assert [sample.index for sample in found] == list(range(14))
     lengths = edge_lengths(REST)
     for sample in found:
-        body, rider = in_world(sample.positions, sample.matrix), in_world(sample.carried[0].positions, sample.carried[0].matrix)
+        carried = sample.carried[0]
+        body, rider = in_world(sample.positions, sample.matrix), in_world(carried.positions, carried.matrix)
         assert np.abs(edge_lengths(body) / lengths - 1.0).max() < 0.02
         assert np.abs(edge_lengths(rider) / lengths - 1.0).max() < 0.02
         assert np.abs(rider - body - [0.0, 0.0, 0.3]).max() < 1e-3  # it stays on

@@ -110,6 +110,10 @@ class StoredEdits:
         """The surface (t, 3) of a sample without any edit, world metres."""
         return self._drawn(index, self._shape_of(index))
 
+    def surface(self, index: int, shape: Floats) -> Floats:
+        """The surface (t, 3) of a sample on an edited shape, world metres."""
+        return self._drawn(index, shape)
+
     def settle(self) -> None:
         """The drag has ended: the edit is again what its handles alone say."""
         self.goes_on, self._settings = False, None

@@ -67,9 +67,18 @@ def body_of(
 class Moment:
     """A frame that is edited: the input surface on its fitted cage, as the method shows it."""
 
-    def __init__(self, cage: Cage, fitted: Floats, shown: Floats, sampled: Floats | None, interpolation: str) -> None:
-        """`sampled` (t, 3) is None where the surface has no detail."""
-        self.shape = shown
+    def __init__(
+        self,
+        cage: Cage,
+        fitted: Floats,
+        shown: Floats,
+        sampled: Floats | None,
+        interpolation: str,
+        drawn_back: Floats | None = None,
+    ) -> None:
+        """`sampled` (t, 3) is None where the surface has no detail; `drawn_back` (t, 3): what the surface is shown off
+        its cage."""
+        self.shape, self._drawn_back = shown, drawn_back
         self._carried, self._fitted, self._sampled, self._how = cage, fitted, sampled, interpolation
         self._few: dict[tuple[int, ...], Cage] = {}
 
@@ -82,7 +91,7 @@ class Moment:
         detail = None if self._sampled is None else np.ascontiguousarray(self._sampled[list(chosen)], np.float64)
         fitted, moved = np.ascontiguousarray(self._fitted), np.ascontiguousarray(shape)
         module.apply_detail(self._few[chosen].native, fitted, moved, detail, self._how, result)
-        return result
+        return result if self._drawn_back is None else result + self._drawn_back[list(chosen)]
 
 
 class FleshEdits(StoredEdits):
@@ -101,10 +110,22 @@ class FleshEdits(StoredEdits):
     def _posed(self, index: int, shape: Floats) -> Moment:
         fitted = self._store.read("fitted", index)
         sampled = world(self._store, index) if self._settings.detail else None
-        return Moment(self._shown.cage, fitted, shape, sampled, self._settings.interpolation)
+        back = self._drawn_back(index)
+        return Moment(self._shown.cage, fitted, shape, sampled, self._settings.interpolation, back)
 
     def _drawn(self, index: int, shape: Floats) -> Floats:
-        return self._shown.drawn(self._store.read("fitted", index), shape, world(self._store, index))
+        drawn = self._shown.drawn(self._store.read("fitted", index), shape, world(self._store, index))
+        back = self._drawn_back(index)
+        return drawn if back is None else drawn + back
+
+    def _drawn_back(self, index: int) -> Floats | None:
+        """How far the surface without edits is drawn back from its cage (t, 3), by the largest offset; None: not."""
+        limit = self._settings.maximum_offset * self.size
+        if limit == 0.0 or not self._settings.detail:
+            return None
+        fitted, sampled, shape = self._store.read("fitted", index), world(self._store, index), self._shape_of(index)
+        back: Floats = self._shown.drawn(fitted, shape, sampled, limit) - self._shown.drawn(fitted, shape, sampled)
+        return back
 
     def _body(self, free: bool) -> Body:
         shot, shown = self._shot, self._shown

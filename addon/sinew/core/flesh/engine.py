@@ -144,12 +144,13 @@ class FleshShow(Show):
         fitted = store.read("fitted", index)
         amount = float(store.read("amount", index)[0, 0]) * self._settings.amount
         moved = self.shown.moved(fitted, store.read("simulated", index), amount)
-        limit = self._settings.maximum_offset * self.shown.size
-        if self._settings.edits:
-            edited = self.edited(store).frame(index, moved)
-            limit = limit if edited is moved else 0.0  # that of the simulation
-            moved = edited
-        surface = self.shown.drawn(fitted, moved, world(store, index), limit)
+        edits = self.edited(store) if self._settings.edits else None
+        edited = moved if edits is None else edits.frame(index, moved)
+        if edits is not None and edited is not moved:
+            surface, moved = edits.surface(index, edited), edited
+        else:
+            limit = self._settings.maximum_offset * self.shown.size
+            surface = self.shown.drawn(fitted, moved, world(store, index), limit)
         return [local(store, index, surface), *self._carry(store, index, fitted, moved)]
 
     def measure(self, store: Store, index: int, offsets: Floats) -> dict[str, float]:
