@@ -24,17 +24,33 @@ def use_errors(
 ) -> None: ...
 def info() -> dict[str, Any]: ...
 def set_threads(count: int) -> None: ...
-def vertex_areas(positions: Floats, triangles: Ints, areas: Floats) -> float: ...
+def vertex_areas(
+    positions: Floats, triangles: Ints, areas: Floats, monitor: Monitor | None = None, /
+) -> float: ...
 def surface_distance(
-    positions: Floats, triangles: Ints, points: Floats, distances: Floats, nearest: Ints
+    positions: Floats,
+    triangles: Ints,
+    points: Floats,
+    distances: Floats,
+    nearest: Ints,
+    monitor: Monitor | None = None,
+    /,
 ) -> None: ...
 def apply_detail(
     cage: Cage, fitted: Floats, simulated: Floats, input: Floats | None, interpolation: str, result: Floats
 ) -> None: ...
 def cage_weights(
-    cage: Cage, areas: Floats, follow: Floats, cage_follow: Floats | None, result: Floats
+    cage: Cage,
+    areas: Floats,
+    follow: Floats,
+    cage_follow: Floats | None,
+    result: Floats,
+    monitor: Monitor | None = None,
+    /,
 ) -> None: ...
-def spread_weights(cage: Cage, areas: Floats, weights: Floats, inside: Floats) -> None: ...
+def spread_weights(
+    cage: Cage, areas: Floats, weights: Floats, inside: Floats, monitor: Monitor | None = None, /
+) -> None: ...
 
 def mend_tets(
     positions: Floats, tets: Ints, leashes: Floats, goal: float, rounds: int, monitor: Monitor | None = None
@@ -275,10 +291,17 @@ class Rebalance:
     """Draws a finished simulation back to its input."""
 
     def __new__(
-        cls, cage: Cage, areas: Floats, follow: Floats, cage_follow: Floats | None = None
+        cls,
+        cage: Cage,
+        areas: Floats,
+        follow: Floats,
+        cage_follow: Floats | None = None,
+        monitor: Monitor | None = None,
     ) -> Rebalance: ...
-    def set_weights(self, areas: Floats, weights: Floats) -> None: ...
-    def frame(self, fitted: Floats, simulated: Floats, strength: float, result: Floats) -> None: ...
+    def set_weights(self, areas: Floats, weights: Floats, monitor: Monitor | None = None, /) -> None: ...
+    def frame(
+        self, fitted: Floats, simulated: Floats, strength: float, result: Floats, monitor: Monitor | None = None, /
+    ) -> None: ...
 
 class Edit:
     """A finished motion, pulled by h handles."""

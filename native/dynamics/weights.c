@@ -141,6 +141,7 @@ SnStatus sn_weights_spread(SnContext *context, const SnTetMesh *cage, const doub
     SnLinearSolver *solver = NULL;
     unsigned char *fixed = NULL;
     double *values = NULL, *right = NULL, smallest = INFINITY, largest = 0.0;
+    SN_TRY(sn_context_look(context));
     SN_TRY_NEW(context, fixed, cage->vertex_count, unsigned char);
     for (size_t v = 0; v < cage->vertex_count; v++) {
         fixed[v] = known[v] > 0.0;
@@ -153,8 +154,10 @@ SnStatus sn_weights_spread(SnContext *context, const SnTetMesh *cage, const doub
     }
     SN_TRY_NEW(context, values, assembly.pattern.block_count, double);
     SN_TRY_NEW(context, right, 3 * assembly.unknown_count, double);
+    SN_TRY(sn_context_look(context)); /* before each of what takes long */
     assemble_laplacian(cage, &assembly, weights, values, right);
     SN_TRY(sn_linear_solver_create_scalar(context, &assembly.pattern, &solver));
+    SN_TRY(sn_context_look(context));
     SN_TRY(sn_linear_solver_factorize(context, solver, values));
     SN_TRY(sn_linear_solver_solve(context, solver, right, right));
     for (size_t k = 0; k < assembly.unknown_count; k++) {

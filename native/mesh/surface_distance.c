@@ -61,6 +61,8 @@ SnStatus sn_surface_distance(SnContext *context, const SnTriMesh *mesh, size_t p
     Search search = {.mesh = mesh, .points = points, .distances = distances, .triangles = triangles};
     size_t batch = POINTS_PER_CHUNK * CHUNKS_PER_BATCH;
     double *boxes = NULL;
+    sn_context_stage(context, "Measuring distances", (long)point_count);
+    SN_TRY(sn_context_look(context));
     SN_TRY_NEW(context, boxes, 6 * mesh->triangle_count, double);
     box_triangles(mesh, boxes);
     SN_TRY(sn_box_tree_build(context, mesh->triangle_count, boxes, &search.tree));

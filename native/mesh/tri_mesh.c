@@ -106,8 +106,10 @@ cleanup:
 
 SnStatus sn_tri_mesh_vertex_areas(SnContext *context, const SnTriMesh *mesh, double *areas)
 {
+    SnStatus status = SN_OK;
     double sum = 0.0;
     size_t covered = 0;
+    SN_TRY(sn_context_look(context));
     for (size_t i = 0; i < mesh->vertex_count; i++) {
         areas[i] = 0.0;
     }
@@ -121,9 +123,9 @@ SnStatus sn_tri_mesh_vertex_areas(SnContext *context, const SnTriMesh *mesh, dou
         sum += areas[i];
         covered += areas[i] > 0.0;
     }
-    if (covered == mesh->vertex_count) {
-        return SN_OK;
+    if (covered < mesh->vertex_count) { /* one stray vertex far away must not outweigh the surface */
+        SN_TRY(loose_areas(context, mesh, covered ? sum / (double)covered : INFINITY, areas));
     }
-    /* One stray vertex far away must not outweigh the surface. */
-    return loose_areas(context, mesh, covered ? sum / (double)covered : INFINITY, areas);
+cleanup:
+    return status;
 }

@@ -67,6 +67,7 @@ static SnStatus find_crossings(SnContext *context, const Meshes *meshes, int own
     for (size_t b = 0; b < surface->body_count; b++) {
         sn_surface_set_meets(surface, b, b, own);
     }
+    sn_context_stage(context, "Looking for crossings", 1);
     SN_TRY(sn_crossings_init(context, surface, crossings));
     SN_TRY(sn_crossings_find(context, crossings, surface->rest, 1));
 cleanup:

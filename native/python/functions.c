@@ -43,34 +43,38 @@ int sn_scheme_choose(const char *name, void *field)
     return 0;
 }
 
-/* vertex_areas(positions, triangles, areas) -> size of the mesh */
+/* vertex_areas(positions, triangles, areas, monitor=None) -> size of the mesh */
 PyObject *sn_function_vertex_areas(PyObject *module, PyObject *arguments)
 {
     SnArray arrays[] = {{.name = "positions", .kind = 'd', .rows = -1, .columns = 3, .use = SN_ARRAY_READ_WITH_NAN},
                         {.name = "triangles", .kind = 'i', .rows = -1, .columns = 3},
                         {.name = "areas", .kind = 'd', .rows = -1, .columns = 1, .use = SN_ARRAY_WRITE}};
-    SnContext context;
+    PyObject *monitor = Py_None;
+    SnContext own, *context;
     double size = 0.0;
     (void)module;
-    sn_context_init(&context);
-    if (!PyArg_ParseTuple(arguments, "OOO:vertex_areas", &arrays[0].object, &arrays[1].object, &arrays[2].object) ||
+    if (!PyArg_ParseTuple(arguments, "OOO|O:vertex_areas", &arrays[0].object, &arrays[1].object, &arrays[2].object, &monitor) ||
+        (context = sn_monitor_context(monitor, &own)) == NULL ||
         sn_arrays_open(SN_COUNT(arrays), arrays) < 0) {
         return NULL;
     }
     SnTriMesh mesh = {(size_t)arrays[0].rows, (size_t)arrays[1].rows, arrays[0].data, arrays[1].data};
-    SnStatus status = sn_tri_mesh_check(&context, &mesh); /* it names what is not finite */
+    SnStatus status = sn_tri_mesh_check(context, &mesh); /* it names what is not finite */
     if (arrays[2].rows != arrays[0].rows) {
-        status = sn_context_fail(&context, SN_BAD_INPUT, "areas has the wrong shape: give one for each vertex.");
+        status = sn_context_fail(context, SN_BAD_INPUT, "areas has the wrong shape: give one for each vertex.");
     }
     if (status == SN_OK) {
-        status = sn_tri_mesh_vertex_areas(&context, &mesh, arrays[2].data);
+        sn_context_stage(context, "Measuring the surface", 1);
+        Py_BEGIN_ALLOW_THREADS
+        status = sn_tri_mesh_vertex_areas(context, &mesh, arrays[2].data);
         size = sn_tri_mesh_size(&mesh);
+        Py_END_ALLOW_THREADS
     }
     sn_arrays_close(SN_COUNT(arrays), arrays);
-    return sn_errors_check(status, &context) < 0 ? NULL : PyFloat_FromDouble(size);
+    return sn_errors_check(status, context) < 0 ? NULL : PyFloat_FromDouble(size);
 }
 
-/* surface_distance(positions, triangles, points, distances, nearest) */
+/* surface_distance(positions, triangles, points, distances, nearest, monitor=None) */
 PyObject *sn_function_surface_distance(PyObject *module, PyObject *arguments)
 {
     SnArray arrays[] = {{.name = "positions", .kind = 'd', .rows = -1, .columns = 3},
@@ -78,26 +82,27 @@ PyObject *sn_function_surface_distance(PyObject *module, PyObject *arguments)
                         {.name = "points", .kind = 'd', .rows = -1, .columns = 3},
                         {.name = "distances", .kind = 'd', .rows = -1, .columns = 1, .use = SN_ARRAY_WRITE},
                         {.name = "nearest", .kind = 'i', .rows = -1, .columns = 1, .use = SN_ARRAY_WRITE}};
-    SnContext context;
+    PyObject *monitor = Py_None;
+    SnContext own, *context;
     (void)module;
-    sn_context_init(&context);
-    if (!PyArg_ParseTuple(arguments, "OOOOO:surface_distance", &arrays[0].object, &arrays[1].object, &arrays[2].object,
-                          &arrays[3].object, &arrays[4].object) ||
+    if (!PyArg_ParseTuple(arguments, "OOOOO|O:surface_distance", &arrays[0].object, &arrays[1].object, &arrays[2].object,
+                          &arrays[3].object, &arrays[4].object, &monitor) ||
+        (context = sn_monitor_context(monitor, &own)) == NULL ||
         sn_arrays_open(SN_COUNT(arrays), arrays) < 0) {
         return NULL;
     }
     SnTriMesh mesh = {(size_t)arrays[0].rows, (size_t)arrays[1].rows, arrays[0].data, arrays[1].data};
-    SnStatus status = sn_tri_mesh_check(&context, &mesh);
+    SnStatus status = sn_tri_mesh_check(context, &mesh);
     if (arrays[3].rows != arrays[2].rows || arrays[4].rows != arrays[2].rows) {
-        status = sn_context_fail(&context, SN_BAD_INPUT, "distances or nearest has the wrong shape: give one for each point.");
+        status = sn_context_fail(context, SN_BAD_INPUT, "distances or nearest has the wrong shape: give one for each point.");
     }
     if (status == SN_OK) {
         Py_BEGIN_ALLOW_THREADS
-        status = sn_surface_distance(&context, &mesh, (size_t)arrays[2].rows, arrays[2].data, arrays[3].data, arrays[4].data);
+        status = sn_surface_distance(context, &mesh, (size_t)arrays[2].rows, arrays[2].data, arrays[3].data, arrays[4].data);
         Py_END_ALLOW_THREADS
     }
     sn_arrays_close(SN_COUNT(arrays), arrays);
-    return sn_errors_none(status, &context);
+    return sn_errors_none(status, context);
 }
 
 int sn_interpolation_choose(const char *name, void *field)
@@ -184,20 +189,20 @@ static SnStatus find_cage_weights(SnContext *context, const SnCagedBody *body, c
     return status;
 }
 
-/* cage_weights(cage, areas, follow, cage_follow or None, result) */
+/* cage_weights(cage, areas, follow, cage_follow or None, result, monitor=None) */
 PyObject *sn_function_cage_weights(PyObject *module, PyObject *arguments)
 {
     SnArray arrays[] = {{.name = "areas", .kind = 'd', .columns = 1},
                         {.name = "follow", .kind = 'd', .columns = 1},
                         {.name = "cage_follow", .kind = 'd', .columns = 1, .use = SN_ARRAY_READ_WITH_NAN, .is_optional = 1},
                         {.name = "result", .kind = 'd', .columns = 1, .use = SN_ARRAY_WRITE}};
-    PyObject *cage;
-    SnContext context;
+    PyObject *cage, *monitor = Py_None;
+    SnContext own, *context;
     SnStatus status;
     (void)module;
-    sn_context_init(&context);
-    if (!PyArg_ParseTuple(arguments, "OOOOO:cage_weights", &cage, &arrays[0].object, &arrays[1].object, &arrays[2].object,
-                          &arrays[3].object) ||
+    if (!PyArg_ParseTuple(arguments, "OOOOO|O:cage_weights", &cage, &arrays[0].object, &arrays[1].object, &arrays[2].object,
+                          &arrays[3].object, &monitor) ||
+        (context = sn_monitor_context(monitor, &own)) == NULL ||
         sn_cage_type_check(cage) < 0) {
         return NULL;
     }
@@ -209,25 +214,26 @@ PyObject *sn_function_cage_weights(PyObject *module, PyObject *arguments)
     }
     body.areas = arrays[0].data;
     SnEnrichPaint paint = {.follow = arrays[1].data, .cage_follow = arrays[2].data};
+    sn_context_stage(context, "Spreading the weights", 1);
     Py_BEGIN_ALLOW_THREADS
-    status = find_cage_weights(&context, &body, &paint, arrays[3].data);
+    status = find_cage_weights(context, &body, &paint, arrays[3].data);
     Py_END_ALLOW_THREADS
     sn_arrays_close(SN_COUNT(arrays), arrays);
-    return sn_errors_none(status, &context);
+    return sn_errors_none(status, context);
 }
 
-/* spread_weights(cage, areas, weights, inside) */
+/* spread_weights(cage, areas, weights, inside, monitor=None) */
 PyObject *sn_function_spread_weights(PyObject *module, PyObject *arguments)
 {
     SnArray arrays[] = {{.name = "areas", .kind = 'd', .columns = 1},
                         {.name = "weights", .kind = 'd', .columns = 1, .use = SN_ARRAY_READ_WITH_NAN},
                         {.name = "result", .kind = 'd', .columns = 1, .use = SN_ARRAY_WRITE}};
-    PyObject *cage;
-    SnContext context;
+    PyObject *cage, *monitor = Py_None;
+    SnContext own, *context;
     SnStatus status;
     (void)module;
-    sn_context_init(&context);
-    if (!PyArg_ParseTuple(arguments, "OOOO:spread_weights", &cage, &arrays[0].object, &arrays[1].object, &arrays[2].object) ||
+    if (!PyArg_ParseTuple(arguments, "OOOO|O:spread_weights", &cage, &arrays[0].object, &arrays[1].object, &arrays[2].object, &monitor) ||
+        (context = sn_monitor_context(monitor, &own)) == NULL ||
         sn_cage_type_check(cage) < 0) {
         return NULL;
     }
@@ -238,11 +244,12 @@ PyObject *sn_function_spread_weights(PyObject *module, PyObject *arguments)
     if (sn_arrays_open(SN_COUNT(arrays), arrays) < 0) {
         return NULL;
     }
+    sn_context_stage(context, "Spreading the weights", 1);
     Py_BEGIN_ALLOW_THREADS
-    status = spread_over_cage(&context, mesh, embedding, arrays[0].data, arrays[1].data, arrays[2].data);
+    status = spread_over_cage(context, mesh, embedding, arrays[0].data, arrays[1].data, arrays[2].data);
     Py_END_ALLOW_THREADS
     sn_arrays_close(SN_COUNT(arrays), arrays);
-    return sn_errors_none(status, &context);
+    return sn_errors_none(status, context);
 }
 
 /* mend_tets(positions, tets, leashes, goal, rounds, monitor=None) */

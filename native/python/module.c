@@ -10,15 +10,15 @@
 
 static PyMethodDef functions[] = {
     {"use_errors", sn_errors_use, METH_VARARGS, "use_errors(bad_input, out_of_memory, cancelled, numeric_failure)"},
-    {"vertex_areas", sn_function_vertex_areas, METH_VARARGS, "vertex_areas(positions, triangles, areas) -> size of the mesh"},
+    {"vertex_areas", sn_function_vertex_areas, METH_VARARGS, "vertex_areas(positions, triangles, areas, monitor=None) -> size of the mesh"},
     {"surface_distance", sn_function_surface_distance, METH_VARARGS,
-     "surface_distance(positions, triangles, points, distances, nearest): of points from a surface, and the triangle nearest to each"},
+     "surface_distance(positions, triangles, points, distances, nearest, monitor=None): of points from a surface, and the triangle nearest to each"},
     {"apply_detail", sn_function_apply_detail, METH_VARARGS,
      "apply_detail(cage, fitted, simulated, input or None, \"linear\" or \"phong\", result): the surface of a simulated cage"},
     {"cage_weights", sn_function_cage_weights, METH_VARARGS,
-     "cage_weights(cage, areas, follow, cage_follow or None, result): the follow weights of cage vertices as the simulation has them"},
+     "cage_weights(cage, areas, follow, cage_follow or None, result, monitor=None): the follow weights of cage vertices as the simulation has them"},
     {"spread_weights", sn_function_spread_weights, METH_VARARGS,
-     "spread_weights(cage, areas, weights, inside): from weights of the surface and of cage vertices, NaN where nothing is "
+     "spread_weights(cage, areas, weights, inside, monitor=None): from weights of the surface and of cage vertices, NaN where nothing is "
      "painted, to all cage vertices"},
     {"mend_tets", sn_function_mend_tets, METH_VARARGS,
      "mend_tets(positions, tets, leashes, goal, rounds, monitor=None): moves vertices until no tet has a smaller angle"},

@@ -19,20 +19,19 @@ static void rebalance_dealloc(PyObject *object)
     sn_type_free(object);
 }
 
-/* Rebalance(cage, areas, follow, cage_follow=None) */
+/* Rebalance(cage, areas, follow, cage_follow=None, monitor=None) */
 static PyObject *rebalance_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
 {
-    static char *names[] = {"cage", "areas", "follow", "cage_follow", NULL};
-    PyObject *cage;
+    static char *names[] = {"cage", "areas", "follow", "cage_follow", "monitor", NULL};
+    PyObject *cage, *monitor = Py_None;
     SnArray arrays[] = {{.name = "areas", .kind = 'd', .columns = 1},
                         {.name = "the follow weights", .kind = 'd', .columns = 1},
                         {.name = "cage_follow", .kind = 'd', .columns = 1, .use = SN_ARRAY_READ_WITH_NAN, .is_optional = 1}};
-    SnContext context;
+    SnContext own, *context;
     Rebalance *self = NULL;
-    sn_context_init(&context);
-    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "OOO|O:Rebalance", names, &cage, &arrays[0].object, &arrays[1].object,
-                                     &arrays[2].object) ||
-        sn_cage_type_check(cage) < 0) {
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "OOO|OO:Rebalance", names, &cage, &arrays[0].object, &arrays[1].object,
+                                     &arrays[2].object, &monitor) ||
+        (context = sn_monitor_context(monitor, &own)) == NULL || sn_cage_type_check(cage) < 0) {
         return NULL;
     }
     arrays[0].rows = arrays[1].rows = (Py_ssize_t)sn_cage_type_embedding(cage)->vertex_count;
@@ -47,9 +46,9 @@ static PyObject *rebalance_new(PyTypeObject *type, PyObject *arguments, PyObject
         SnStatus status;
         self->cage = Py_NewRef(cage);
         Py_BEGIN_ALLOW_THREADS
-        status = sn_rebalance_create(&context, &body, &paint, &self->rebalance);
+        status = sn_rebalance_create(context, &body, &paint, &self->rebalance);
         Py_END_ALLOW_THREADS
-        if (sn_errors_check(status, &context) < 0) {
+        if (sn_errors_check(status, context) < 0) {
             Py_CLEAR(self);
         }
     }
@@ -57,28 +56,28 @@ static PyObject *rebalance_new(PyTypeObject *type, PyObject *arguments, PyObject
     return (PyObject *)self;
 }
 
-/* set_weights(areas, weights) */
+/* set_weights(areas, weights, monitor=None) */
 static PyObject *rebalance_set_weights(PyObject *object, PyObject *arguments)
 {
     Rebalance *self = (Rebalance *)object;
     Py_ssize_t count = (Py_ssize_t)sn_cage_type_embedding(self->cage)->vertex_count;
     SnArray arrays[] = {{.name = "areas", .kind = 'd', .rows = count, .columns = 1},
                         {.name = "the weights", .kind = 'd', .rows = count, .columns = 1}};
-    SnContext context;
+    PyObject *monitor = Py_None;
+    SnContext own, *context;
     SnStatus status;
-    sn_context_init(&context);
-    if (!PyArg_ParseTuple(arguments, "OO:set_weights", &arrays[0].object, &arrays[1].object) ||
-        sn_arrays_open(SN_COUNT(arrays), arrays) < 0) {
+    if (!PyArg_ParseTuple(arguments, "OO|O:set_weights", &arrays[0].object, &arrays[1].object, &monitor) ||
+        (context = sn_monitor_context(monitor, &own)) == NULL || sn_arrays_open(SN_COUNT(arrays), arrays) < 0) {
         return NULL;
     }
     Py_BEGIN_ALLOW_THREADS
-    status = sn_rebalance_set_weights(&context, self->rebalance, arrays[0].data, arrays[1].data);
+    status = sn_rebalance_set_weights(context, self->rebalance, arrays[0].data, arrays[1].data);
     Py_END_ALLOW_THREADS
     sn_arrays_close(SN_COUNT(arrays), arrays);
-    return sn_errors_none(status, &context);
+    return sn_errors_none(status, context);
 }
 
-/* frame(fitted, simulated, strength, result) */
+/* frame(fitted, simulated, strength, result, monitor=None) */
 static PyObject *rebalance_frame(PyObject *object, PyObject *arguments)
 {
     Rebalance *self = (Rebalance *)object;
@@ -87,10 +86,11 @@ static PyObject *rebalance_frame(PyObject *object, PyObject *arguments)
                         {.name = "simulated", .kind = 'd', .rows = count, .columns = 3},
                         {.name = "result", .kind = 'd', .rows = count, .columns = 3, .use = SN_ARRAY_WRITE}};
     double strength;
-    SnContext context;
+    PyObject *monitor = Py_None;
+    SnContext own, *context;
     SnStatus status;
-    sn_context_init(&context);
-    if (!PyArg_ParseTuple(arguments, "OOdO:frame", &arrays[0].object, &arrays[1].object, &strength, &arrays[2].object)) {
+    if (!PyArg_ParseTuple(arguments, "OOdO|O:frame", &arrays[0].object, &arrays[1].object, &strength, &arrays[2].object, &monitor) ||
+        (context = sn_monitor_context(monitor, &own)) == NULL) {
         return NULL;
     }
     if (!(strength >= 0.0 && strength <= 1.0)) {
@@ -101,23 +101,23 @@ static PyObject *rebalance_frame(PyObject *object, PyObject *arguments)
         return NULL;
     }
     Py_BEGIN_ALLOW_THREADS
-    status = sn_rebalance_frame(&context, self->rebalance, arrays[0].data, arrays[1].data, strength, arrays[2].data);
+    status = sn_rebalance_frame(context, self->rebalance, arrays[0].data, arrays[1].data, strength, arrays[2].data);
     Py_END_ALLOW_THREADS
     sn_arrays_close(SN_COUNT(arrays), arrays);
-    return sn_errors_none(status, &context);
+    return sn_errors_none(status, context);
 }
 
 int sn_rebalance_type_add(PyObject *module)
 {
     static PyMethodDef methods[] = {
         {"set_weights", rebalance_set_weights, METH_VARARGS,
-         "set_weights(areas, weights): 0 keeps the simulation, 1 takes the input; 1 everywhere until set."},
+         "set_weights(areas, weights, monitor=None): 0 keeps the simulation, 1 takes the input; 1 everywhere until set."},
         {"frame", rebalance_frame, METH_VARARGS,
-         "frame(fitted, simulated, strength, result): the cage between the two; strength multiplies the weights."},
+         "frame(fitted, simulated, strength, result, monitor=None): the cage between the two; strength multiplies the weights."},
         {NULL, NULL, 0, NULL},
     };
     static PyType_Slot slots[] = {
-        {Py_tp_doc, "Rebalance(cage, areas, follow, cage_follow=None): draws a finished simulation back to its input, without a new one."},
+        {Py_tp_doc, "Rebalance(cage, areas, follow, cage_follow=None, monitor=None): draws a finished simulation back to its input, without a new one."},
         {Py_tp_new, rebalance_new},
         {Py_tp_dealloc, rebalance_dealloc},
         {Py_tp_methods, methods},

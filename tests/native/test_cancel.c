@@ -1,20 +1,20 @@
 /* Every long call looks at the wish to cancel, again and again, tells how far it is, and can be called anew after it was cancelled. */
+#include "cancel.h"
 #include "run.h"
 
 #include "dynamics/modes.h"
 #include "dynamics/statics.h"
 
-/* A whole call; it leaves nothing behind but what it was asked for. */
-typedef SnStatus (*Call)(SnContext *context, Run *run);
-
-static SnStatus fit_frame(SnContext *context, Run *run)
+static SnStatus fit_frame(SnContext *context, void *data)
 {
+    Run *run = data;
     SnFitReport report;
     return sn_fit_frame(context, run->fit, run->frames[1], 0, NULL, run->fitted[0], &report);
 }
 
-static SnStatus advance(SnContext *context, Run *run)
+static SnStatus advance(SnContext *context, void *data)
 {
+    Run *run = data;
     SnStepReport report = {0};
     size_t repaired;
     SnInputCurve curve = {run->cage.vertex_count, NULL, run->cage.positions, run->cage.positions, NULL, run->settings.interval, NULL};
@@ -23,8 +23,9 @@ static SnStatus advance(SnContext *context, Run *run)
 }
 
 /* With averages, and a part that nothing holds. */
-static SnStatus calibrate(SnContext *context, Run *run)
+static SnStatus calibrate(SnContext *context, void *data)
 {
+    Run *run = data;
     SnEnrich *enrich = NULL;
     int32_t *regions = SN_NEW(context, run->cage.vertex_count, int32_t);
     SnEnrichPaint paint = {.follow = run->follow, .averages = regions};
@@ -35,14 +36,16 @@ static SnStatus calibrate(SnContext *context, Run *run)
     return status;
 }
 
-static SnStatus vibrate(SnContext *context, Run *run)
+static SnStatus vibrate(SnContext *context, void *data)
 {
+    Run *run = data;
     double squared[3];
     return sn_modes_find(context, sn_enrich_world(run->enrich), run->cage.positions, 3, squared, NULL);
 }
 
-static SnStatus settle(SnContext *context, Run *run)
+static SnStatus settle(SnContext *context, void *data)
 {
+    Run *run = data;
     const SnWorld *world = sn_enrich_world(run->enrich);
     SnStaticsSettings settings = {.max_rounds = 20, .step_tolerance = 1e-9};
     SnNewtonReport report = {0};
@@ -55,30 +58,6 @@ static SnStatus settle(SnContext *context, Run *run)
     return status;
 }
 
-/* Cancelled at its first look, its second, ... until it comes through. */
-static void cancel_at_every_look(const char *name, Call call, Run *run, long least_looks)
-{
-    SnContext context;
-    long looks = 0;
-    for (;; looks++) {
-        sn_context_init(&context);
-        context.looks_until_cancelled = looks;
-        SnStatus status = call(&context, run);
-        if (status == SN_OK) {
-            break;
-        }
-        CHECK(status == SN_CANCELLED && strlen(context.message) > 0);
-        if (looks > 5000) {
-            break;
-        }
-    }
-    CHECK(strlen(atomic_load(&context.stage)) > 0 && atomic_load(&context.total) > 0);
-    CHECK(atomic_load(&context.done) <= atomic_load(&context.total));
-    if (!CHECK(looks >= least_looks && looks < 5000)) {
-        printf("  %s looked %ld times\n", name, looks);
-    }
-}
-
 int main(void)
 {
     for (int held = 0; held < 2; held++) {
@@ -89,12 +68,12 @@ int main(void)
         run.settings.substeps = 4;
         run.fit_rounds = 5;
         CHECK(run_build(&context, &run) == SN_OK && run_open(&context, &run) == SN_OK);
-        cancel_at_every_look("fit", fit_frame, &run, 5); /* once a round */
-        cancel_at_every_look("advance", advance, &run, 8);
-        cancel_at_every_look("calibration", calibrate, &run, 6);
-        cancel_at_every_look("modes", vibrate, &run, 10);
+        cancel_at_every_look("fit", fit_frame, &run, 5, NULL); /* once a round */
+        cancel_at_every_look("advance", advance, &run, 8, NULL);
+        cancel_at_every_look("calibration", calibrate, &run, 6, NULL);
+        cancel_at_every_look("modes", vibrate, &run, 10, NULL);
         if (held) {
-            cancel_at_every_look("statics", settle, &run, 1);
+            cancel_at_every_look("statics", settle, &run, 1, NULL);
         }
         run_close(&run);
         run_clear(&run);

@@ -1,4 +1,5 @@
 /* Edits: the kernel in time, the warp with its derivative, and where handles land. */
+#include "cancel.h"
 #include "scenes.h"
 
 #include "base/parallel.h"
@@ -198,7 +199,7 @@ static void derivatives_of_the_kernel_are_those_of_differences(void)
 }
 
 /* Two handles at two moments, and what is drawn at a third. */
-static SnStatus edit_bar(Bar *bar, SnEdit *edit, const double offset[3], double *missed, SnEditReport *report)
+static SnStatus edit_bar(SnContext *context, Bar *bar, SnEdit *edit, const double offset[3], double *missed, SnEditReport *report)
 {
     SnStatus status = SN_OK;
     SnEditMotion motion = sn_edit_motion_default();
@@ -212,8 +213,8 @@ static SnStatus edit_bar(Bar *bar, SnEdit *edit, const double offset[3], double 
         }
     }
     motion.span = (SnEditSpan){.has_begin = 1, .has_end = 1, .begin = 0.0, .end = 3.0};
-    SN_TRY(sn_edit_solve(&bar->context, edit, &motion, &settings, 2, handles, missed, report));
-    SN_TRY(sn_edit_frame(&bar->context, edit, 1.1, bar->shown, bar->result));
+    SN_TRY(sn_edit_solve(context, edit, &motion, &settings, 2, handles, missed, report));
+    SN_TRY(sn_edit_frame(context, edit, 1.1, bar->shown, bar->result));
 cleanup:
     return status;
 }
@@ -226,9 +227,9 @@ static void handles_land_and_no_edit_keeps_the_bits(void)
     double missed[2], offset[3] = {-0.1, 0.3, 0.05}, none[3] = {0};
     bar_init(&bar, HELD, 2.0);
     CHECK(sn_edit_create(&bar.context, &bar.def, &edit) == SN_OK);
-    CHECK(edit_bar(&bar, edit, none, missed, &report) == SN_OK);
+    CHECK(edit_bar(&bar.context, &bar, edit, none, missed, &report) == SN_OK);
     CHECK(report.rounds == 0 && scene_same_bits(bar.result, bar.shown, 3 * bar.n));
-    CHECK(edit_bar(&bar, edit, offset, missed, &report) == SN_OK);
+    CHECK(edit_bar(&bar.context, &bar, edit, offset, missed, &report) == SN_OK);
     CHECK(report.missed < 1e-5 && report.rounds <= 10 && report.shapes == 12); /* both are on one shape */
     CHECK(scene_distance(bar.result, bar.shown, 3 * bar.n) > 0.05);
     double *first = scene_copy(&bar.context, bar.result, 3 * bar.n);
@@ -236,7 +237,7 @@ static void handles_land_and_no_edit_keeps_the_bits(void)
         SnEdit *again;
         sn_parallel_set_thread_count(threads);
         CHECK(sn_edit_create(&bar.context, &bar.def, &again) == SN_OK);
-        CHECK(edit_bar(&bar, again, offset, missed, &report) == SN_OK);
+        CHECK(edit_bar(&bar.context, &bar, again, offset, missed, &report) == SN_OK);
         CHECK(scene_same_bits(bar.result, first, 3 * bar.n));
         sn_edit_destroy(again);
     }
@@ -338,7 +339,7 @@ static void a_handle_on_what_follows_is_told(void)
         bar.patch[v] = bar.point[v] = bar.fixed[v] ? 1.0 / 9.0 : 0.0;
     }
     CHECK(sn_edit_create(&bar.context, &bar.def, &edit) == SN_OK);
-    CHECK(edit_bar(&bar, edit, offset, missed, &report) == SN_BAD_INPUT);
+    CHECK(edit_bar(&bar.context, &bar, edit, offset, missed, &report) == SN_BAD_INPUT);
     sn_edit_destroy(edit);
     memset(bar.fixed, 1, bar.n);
     CHECK(sn_edit_create(&bar.context, &bar.def, &edit) == SN_BAD_INPUT && edit == NULL);
@@ -358,13 +359,13 @@ static void fail_each_allocation(Kind kind, double give)
         bar.context.allocations_until_failure = n;
         SnStatus status = sn_edit_create(&bar.context, &bar.def, &edit);
         if (status == SN_OK) {
-            status = edit_bar(&bar, edit, offset, missed, &report);
+            status = edit_bar(&bar.context, &bar, edit, offset, missed, &report);
         }
         done = status == SN_OK;
         CHECK(done || status == SN_OUT_OF_MEMORY);
         bar.context.allocations_until_failure = -1;
         if (!done && edit != NULL) { /* it goes on as if nothing had been */
-            CHECK(edit_bar(&bar, edit, offset, missed, &report) == SN_OK && report.missed < (give > 0.0 ? 1e-3 : 1e-4));
+            CHECK(edit_bar(&bar.context, &bar, edit, offset, missed, &report) == SN_OK && report.missed < (give > 0.0 ? 1e-3 : 1e-4));
         }
         sn_edit_destroy(edit);
         bar_clear(&bar);
@@ -379,8 +380,44 @@ static void every_failing_allocation_is_told_and_leaks_nothing(void)
     fail_each_allocation(SHELL, 0.0);
 }
 
+typedef struct Pulled {
+    Bar bar;
+    SnEdit *edit; /* null: it is made */
+} Pulled;
+
+static SnStatus make_or_pull(SnContext *context, void *data)
+{
+    Pulled *pulled = data;
+    SnEdit *edit = pulled->edit;
+    SnEditReport report;
+    double missed[2], offset[3] = {0.0, 0.1, 0.0};
+    SnStatus status = edit == NULL ? sn_edit_create(context, &pulled->bar.def, &edit) : SN_OK;
+    if (pulled->edit == NULL) {
+        CHECK((edit != NULL) == (status == SN_OK));
+        sn_edit_destroy(edit);
+        return status;
+    }
+    status = edit_bar(context, &pulled->bar, edit, offset, missed, &report);
+    CHECK(status != SN_OK || report.missed < 1e-4);
+    return status;
+}
+
+static void an_edit_can_be_cancelled_and_pulled_again(void)
+{
+    for (Kind kind = HELD; kind <= SHELL; kind++) {
+        Pulled pulled = {.edit = NULL};
+        bar_init(&pulled.bar, kind, 1.0);
+        cancel_at_every_look("making", make_or_pull, &pulled, 3, "Preparing the edit");
+        CHECK(sn_edit_create(&pulled.bar.context, &pulled.bar.def, &pulled.edit) == SN_OK);
+        cancel_at_every_look("pulling", make_or_pull, &pulled, 3, "Finding shapes");
+        sn_edit_destroy(pulled.edit);
+        bar_clear(&pulled.bar);
+    }
+}
+
 int main(void)
 {
+    an_edit_can_be_cancelled_and_pulled_again();
     derivatives_of_the_kernel_are_those_of_differences();
     a_lever_tells_how_far_the_warp_moves_a_mean_of_places();
     rows_are_the_derivative_of_what_is_measured();

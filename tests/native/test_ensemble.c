@@ -1,5 +1,6 @@
 /* Simulations that advance together do what each does alone, and each keeps its own state: a bar that is held, one whose mean follows and
    that a spring draws, and a sheet that creases. */
+#include "cancel.h"
 #include "sheets.h"
 
 #include "base/parallel.h"
@@ -286,8 +287,31 @@ static void every_failing_allocation_is_answered(void)
     troupe_clear(&troupe);
 }
 
+/* What was cancelled goes on from a checkpoint: here from the beginning. */
+static SnStatus advance_once(SnContext *context, void *data)
+{
+    Troupe *troupe = data;
+    SnContext own;
+    SnEnsemble *ensemble = NULL;
+    SnStepReport report = {0};
+    sn_context_init(&own);
+    troupe_init(&own, troupe);
+    CHECK(sn_ensemble_create(&own, MEMBERS, troupe->members, &ensemble) == SN_OK);
+    SnStatus status = sn_ensemble_advance(context, ensemble, troupe->states, &report);
+    sn_ensemble_destroy(ensemble);
+    troupe_clear(troupe);
+    return status;
+}
+
+static void several_can_be_cancelled_together(void)
+{
+    Troupe troupe;
+    cancel_at_every_look("several", advance_once, &troupe, 12, "Simulating");
+}
+
 int main(void)
 {
+    several_can_be_cancelled_together();
     together_each_does_what_it_does_alone();
     an_ensemble_has_the_same_bits_on_any_number_of_threads_and_after_a_checkpoint();
     members_that_do_not_fit_together_are_told();

@@ -1,6 +1,6 @@
 /* Every long call of the mesh layer looks at the wish to cancel, again and again, tells how far it is, leaves nothing behind when it is
    cancelled, and can be called anew. */
-#include "check.h"
+#include "cancel.h"
 #include "shapes.h"
 
 #include "mesh/cage.h"
@@ -73,8 +73,9 @@ static void clear_body(Body *body)
     shape_clear(&body->shape);
 }
 
-static SnStatus make_soup(SnContext *context, const Body *body)
+static SnStatus make_soup(SnContext *context, void *data)
 {
+    const Body *body = data;
     SnSoup soup;
     SnStatus status = sn_soup_build(context, &body->mesh, &body->lattice, &soup);
     CHECK(status == SN_OK || soup.corners == NULL);
@@ -82,8 +83,9 @@ static SnStatus make_soup(SnContext *context, const Body *body)
     return status;
 }
 
-static SnStatus make_field(SnContext *context, const Body *body)
+static SnStatus make_field(SnContext *context, void *data)
 {
+    const Body *body = data;
     SnDistanceField field;
     SnStatus status = sn_distance_field_build(context, &body->lattice, &body->soup, 1.5, &field);
     CHECK(status == SN_OK || field.distances == NULL);
@@ -91,8 +93,9 @@ static SnStatus make_field(SnContext *context, const Body *body)
     return status;
 }
 
-static SnStatus make_patches(SnContext *context, const Body *body)
+static SnStatus make_patches(SnContext *context, void *data)
 {
+    const Body *body = data;
     SnPatches patches;
     sn_context_stage(context, "Finding inside and outside", 1); /* it is a part of other work */
     SnStatus status = sn_patches_build(context, &body->mesh, &patches);
@@ -101,8 +104,9 @@ static SnStatus make_patches(SnContext *context, const Body *body)
     return status;
 }
 
-static SnStatus make_envelope(SnContext *context, const Body *body)
+static SnStatus make_envelope(SnContext *context, void *data)
 {
+    const Body *body = data;
     SnEnvelope envelope;
     SnStatus status = sn_envelope_build(context, &body->mesh, &body->lattice, &body->soup, &body->field, 0.5, &envelope);
     CHECK(status == SN_OK ? envelope.winding_count == 1 : envelope.inside == NULL);
@@ -110,8 +114,9 @@ static SnStatus make_envelope(SnContext *context, const Body *body)
     return status;
 }
 
-static SnStatus make_stuffing(SnContext *context, const Body *body)
+static SnStatus make_stuffing(SnContext *context, void *data)
 {
+    const Body *body = data;
     SnTetMesh cage;
     SnStatus status = sn_stuffing_build(context, &body->envelope, &body->field, &cage);
     CHECK(status == SN_OK || cage.tets == NULL);
@@ -119,8 +124,9 @@ static SnStatus make_stuffing(SnContext *context, const Body *body)
     return status;
 }
 
-static SnStatus make_embedding(SnContext *context, const Body *body)
+static SnStatus make_embedding(SnContext *context, void *data)
 {
+    const Body *body = data;
     SnEmbedding embedding;
     SnStatus status = sn_embedding_build(context, &body->cage, body->mesh.vertex_count, body->mesh.positions, &embedding);
     CHECK(status == SN_OK || embedding.tets == NULL);
@@ -128,8 +134,9 @@ static SnStatus make_embedding(SnContext *context, const Body *body)
     return status;
 }
 
-static SnStatus make_shells(SnContext *context, const Body *body)
+static SnStatus make_shells(SnContext *context, void *data)
 {
+    const Body *body = data;
     SnShells shells;
     SnStatus status = sn_shells_build(context, &body->mesh, &body->lattice, 2.0, &shells);
     CHECK(status == SN_OK ? shells.hold_count > 0 : shells.corners == NULL);
@@ -138,8 +145,9 @@ static SnStatus make_shells(SnContext *context, const Body *body)
 }
 
 /* Works in place: what is cancelled stays as it was. */
-static SnStatus split_cage(SnContext *context, const Body *body)
+static SnStatus split_cage(SnContext *context, void *data)
 {
+    const Body *body = data;
     SnContext own;
     SnTetMesh cage;
     SnEmbedding embedding;
@@ -158,8 +166,9 @@ static SnStatus split_cage(SnContext *context, const Body *body)
     return status;
 }
 
-static SnStatus measure_fill(SnContext *context, const Body *body)
+static SnStatus measure_fill(SnContext *context, void *data)
 {
+    const Body *body = data;
     SnContext own;
     sn_context_init(&own);
     double *share = SN_NEW(&own, body->cage.tet_count, double), *thickness = SN_NEW(&own, body->cage.tet_count, double);
@@ -169,8 +178,9 @@ static SnStatus measure_fill(SnContext *context, const Body *body)
     return status;
 }
 
-static SnStatus measure_cloud(SnContext *context, const Body *body)
+static SnStatus measure_cloud(SnContext *context, void *data)
 {
+    const Body *body = data;
     SnContext own;
     SnTriMesh cloud = body->mesh;
     sn_context_init(&own);
@@ -183,8 +193,9 @@ static SnStatus measure_cloud(SnContext *context, const Body *body)
 }
 
 /* With a goal that keeps it busy. */
-static SnStatus mend_cage(SnContext *context, const Body *body)
+static SnStatus mend_cage(SnContext *context, void *data)
 {
+    const Body *body = data;
     SnContext own;
     sn_context_init(&own);
     SnMendDef def = sn_mend_def_default();
@@ -205,8 +216,9 @@ static SnStatus mend_cage(SnContext *context, const Body *body)
     return status;
 }
 
-static SnStatus make_cage(SnContext *context, const Body *body)
+static SnStatus make_cage(SnContext *context, void *data)
 {
+    const Body *body = data;
     SnTetMesh cage;
     SnEmbedding embedding;
     SnCageSettings settings = {.resolution = 9, .offset = 0.5, .separate_parts = 1};
@@ -219,29 +231,9 @@ static SnStatus make_cage(SnContext *context, const Body *body)
 
 typedef struct Call {
     const char *name, *stage; /* that it ends in */
-    SnStatus (*function)(SnContext *context, const Body *body);
+    SnStatus (*function)(SnContext *context, void *body);
     long least_looks;
 } Call;
-
-/* Cancelled at its first look, its second, ... until it comes through. */
-static void cancel_at_every_look(const Body *body, const Call *call)
-{
-    SnContext context;
-    SnStatus status = SN_CANCELLED;
-    long looks = -1;
-    while (status == SN_CANCELLED && looks < 5000) {
-        looks++;
-        sn_context_init(&context);
-        context.looks_until_cancelled = looks;
-        status = call->function(&context, body);
-        CHECK(status == SN_OK || (status == SN_CANCELLED && strlen(context.message) > 0));
-    }
-    if (!CHECK(status == SN_OK && looks >= call->least_looks && strcmp(atomic_load(&context.stage), call->stage) == 0)) {
-        printf("  %s looked %ld times, ended in \"%s\"\n", call->name, looks, atomic_load(&context.stage));
-    }
-    CHECK(atomic_load(&context.total) > 0 && atomic_load(&context.done) >= 0 &&
-          atomic_load(&context.done) <= atomic_load(&context.total));
-}
 
 int main(void)
 {
@@ -264,7 +256,7 @@ int main(void)
     sn_context_init(&context);
     make_body(&context, &body);
     for (size_t i = 0; i < sizeof CALLS / sizeof *CALLS; i++) {
-        cancel_at_every_look(&body, CALLS + i);
+        cancel_at_every_look(CALLS[i].name, CALLS[i].function, &body, CALLS[i].least_looks, CALLS[i].stage);
     }
     clear_body(&body);
     return CHECK_RESULT();

@@ -1,4 +1,5 @@
 /* A shell that follows a guide on average: pins and means hold, loads stretch it as theory says, its undeformed shape can be changed. */
+#include "cancel.h"
 #include "sheets.h"
 
 #include "mesh/cluster.h"
@@ -368,8 +369,43 @@ static void pieces_that_touch_nothing_have_regions_of_their_own(void)
     CHECK(found == 2 && regions[0] != regions[1]);
 }
 
+static SnStatus settle(SnContext *context, void *data)
+{
+    Tracked *t = data;
+    SnNewtonReport report = {0};
+    double *positions = scene_copy(&t->context, t->sheet.positions, 3 * t->sheet.vertex_count);
+    SnStatus status = sn_tracks_settle(context, t->tracks, t->sheet.positions, NULL, t->inner, positions, &report);
+    CHECK(status != SN_OK || positions[3 * t->sheet.vertex_count - 1] < -1e-3);
+    sn_release(positions);
+    return status;
+}
+
+static SnStatus find_regions(SnContext *context, void *data)
+{
+    Tracked *t = data;
+    size_t found;
+    int32_t *regions = SN_NEW(&t->context, t->sheet.triangle_count, int32_t);
+    SnClusterDef def = {.vertex_count = t->sheet.vertex_count, .triangle_count = t->sheet.triangle_count, .pose_count = 1,
+                        .triangles = t->sheet.triangles, .poses = t->sheet.positions, .region_count = 4, .compact = 0.5, .rounds = 30};
+    SnStatus status = sn_cluster_find(context, &def, regions, &found);
+    sn_release(regions);
+    return status;
+}
+
+static void long_calls_can_be_cancelled_and_called_again(void)
+{
+    Tracked t;
+    SnTracksSettings settings = sn_tracks_settings_default();
+    settings.gravity[2] = -9.81;
+    open_strip(&t, 8, 2, 0, settings);
+    cancel_at_every_look("settle", settle, &t, 3, "Settling");
+    cancel_at_every_look("regions", find_regions, &t, 5, "Finding regions");
+    close_strip(&t);
+}
+
 int main(void)
 {
+    long_calls_can_be_cancelled_and_called_again();
     means_and_pins_hold_exactly_while_the_rest_is_free();
     a_hanging_strip_stretches_by_its_weight();
     threads_bear_what_they_are_said_to();

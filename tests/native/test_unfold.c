@@ -1,5 +1,5 @@
 /* What a fit has left folded is turned right, near there alone and not at the price of the surface. */
-#include "check.h"
+#include "cancel.h"
 #include "shapes.h"
 
 #include "dynamics/unfold.h"
@@ -149,8 +149,29 @@ static void test_a_folded_surface_tears_nothing_away(void)
     ball_clear(&ball);
 }
 
+static SnStatus unfold(SnContext *context, void *data)
+{
+    Ball *ball = data;
+    double *x = copy_of_cage(ball);
+    fold(ball, ball->cage.tet_count / 6, x);
+    sn_context_stage(context, "Fitting the cage", 1); /* it is a part of other work */
+    SnStatus status = sn_unfold_fit(context, ball->unfold, ball->shape.positions, x);
+    CHECK(status != SN_OK || count_inverted(ball, x) == 0);
+    sn_release(x);
+    return status;
+}
+
+static void test_it_can_be_cancelled_and_called_again(void)
+{
+    Ball ball;
+    ball_init(&ball);
+    cancel_at_every_look("unfold", unfold, &ball, 1, "Fitting the cage");
+    ball_clear(&ball);
+}
+
 int main(void)
 {
+    test_it_can_be_cancelled_and_called_again();
     test_folds_are_undone();
     test_what_is_sound_keeps_its_bits();
     test_a_folded_surface_tears_nothing_away();

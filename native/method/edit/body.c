@@ -194,10 +194,14 @@ SnStatus sn_edit_body_init(SnContext *context, const SnEditBodyDef *def, SnEditB
                                    def->cage != NULL ? "build the cage again" : "give it a face");
         }
     }
+    sn_context_stage(context, "Preparing the edit", 3);
+    SN_TRY(sn_context_look(context));
     body->size = def->cage != NULL ? sn_tet_mesh_longest_side(def->cage) : sn_tri_mesh_size(def->surface);
     SN_TRY((def->cage != NULL ? init_solid : init_shell)(context, def, body));
+    SN_TRY(sn_context_advance(context, 1));
     SN_TRY(find_slopes(context, body));
     SN_TRY(find_loose(context, body));
+    SN_TRY(sn_context_advance(context, 2));
     SN_TRY(fill_stiffness(context, def, body));
 cleanup:
     if (status != SN_OK) {

@@ -62,13 +62,16 @@ SnStatus sn_rebalance_create(SnContext *context, const SnCagedBody *body, const 
     double *weights = NULL;
     unsigned char *followed = NULL;
     *out = NULL;
+    sn_context_stage(context, "Preparing the way back", 3);
     SN_TRY_NEW(context, r, 1, SnRebalance);
     r->cage = cage;
     r->embedding = body->embedding;
     SN_TRY_NEW(context, weights, cage->vertex_count, double);
     SN_TRY_NEW(context, followed, cage->vertex_count, unsigned char);
     SN_TRY(sn_flesh_weights(context, body, paint, weights, followed));
+    SN_TRY(sn_context_advance(context, 1));
     SN_TRY(sn_warp_create(context, cage, followed, &r->warp));
+    SN_TRY(sn_context_advance(context, 2));
     SN_TRY(sn_turns_create(context, cage, sn_warp_elements(r->warp), followed, &r->turns));
     SN_TRY_NEW(context, r->vertex_weights, cage->vertex_count, double);
     SN_TRY_NEW(context, r->tet_weights, cage->tet_count, double);
@@ -95,6 +98,7 @@ SnStatus sn_rebalance_set_weights(SnContext *context, SnRebalance *r, const doub
     size_t count = r->cage->vertex_count;
     double *found = NULL, *known = NULL;
     unsigned char *followed = NULL;
+    sn_context_stage(context, "Spreading the weights", 1);
     SN_TRY_NEW(context, found, count, double);
     SN_TRY_NEW(context, known, count, double);
     SN_TRY_NEW(context, followed, count, unsigned char);
@@ -131,7 +135,10 @@ SnStatus sn_rebalance_frame(SnContext *context, SnRebalance *r, const double *fi
                             double *result)
 {
     SnStatus status = SN_OK;
+    sn_context_stage(context, "Drawing back", 2);
+    SN_TRY(sn_context_look(context));
     SN_TRY(hold_places(context, r, strength));
+    SN_TRY(sn_context_advance(context, 1));
     for (size_t k = 0; k < 3 * r->cage->vertex_count; k++) {
         double weight = strength * r->vertex_weights[k / 3];
         double between = simulated[k] + weight * (fitted[k] - simulated[k]);

@@ -204,6 +204,7 @@ static SnStatus build(SnContext *context, SnTracks *tracks, const SnShell *shell
     double *mass = NULL;
     unsigned char *fixed = NULL;
     SnTerm terms[2];
+    sn_context_stage(context, "Preparing the cloth", 3);
     SN_TRY_NEW(context, mass, count, double);
     SN_TRY_NEW(context, fixed, count, unsigned char);
     SN_TRY_NEW(context, tracks->triangles, 3 * shell->triangle_count, int32_t);
@@ -221,12 +222,14 @@ static SnStatus build(SnContext *context, SnTracks *tracks, const SnShell *shell
         tracks->summary.followed_vertices += fixed[v];
         tracks->summary.mass += mass[v];
     }
+    SN_TRY(sn_context_advance(context, 1));
     terms[0] = sn_triangles_term(&tracks->membrane);
     terms[1] = sn_hinges_term(&tracks->hinges);
     SnWorldDef def = {.vertex_count = count, .mass = mass, .fixed = fixed, .term_count = tracks->hinges.count > 0 ? 2 : 1, .terms = terms};
     SN_TRY(sn_world_init(context, &def, &tracks->world));
     set_damping(tracks, shell);
     tracks->summary.rows = rows->count;
+    SN_TRY(sn_context_advance(context, 2));
     if (rows->count > 0) {
         SN_TRY(sn_world_constrain(context, rows, &tracks->world));
     }

@@ -139,7 +139,7 @@ def _brought(
     mended: every step starts from sound tets."""
     edges = cage.vertices[cage.tets[:, 1:]] - cage.vertices[cage.tets[:, :1]]
     edge = float(np.linalg.norm(edges, axis=2).mean())
-    areas, size = areas_and_size(safe, triangles)
+    areas, size = areas_and_size(safe, triangles, monitor)
     areas = np.where(carried, areas, 0.0)
     for step in range(1, steps + 1):
         target = np.ascontiguousarray(safe + step / steps * (rest - safe))

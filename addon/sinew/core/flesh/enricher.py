@@ -132,9 +132,9 @@ class Enricher:
             raise BadInput("Follow weights must lie between 0 (free) and 1 (follows exactly).")
         rest = np.ascontiguousarray(rest, np.float64)
         triangles = np.ascontiguousarray(triangles, np.int32).reshape(-1, 3)
-        areas, self.size = areas_and_size(rest, triangles)
+        areas, self.size = areas_and_size(rest, triangles, monitor)
         self.follow: Floats = np.ascontiguousarray(
-            automatic_follow(rest, triangles) if follow is None else follow, np.float64
+            automatic_follow(rest, triangles, monitor=monitor) if follow is None else follow, np.float64
         )
         self.interval = 1.0 / frame_rate
         needs = None if self.settings.follow_animated else self.follow
@@ -197,9 +197,9 @@ class Enricher:
     def _averages(self, painted: Floats | None) -> Any:
         """The region of each cage vertex whose average motion is that of the input."""
         cage, areas = self.cage, self.shown.areas
-        wanted = cage_weights(cage, areas, self.follow, self.cage_follow) < 1.0
+        wanted = cage_weights(cage, areas, self.follow, self.cage_follow, self._monitor) < 1.0
         if painted is not None:
-            wanted &= spread_over_cage(cage, areas, painted) >= 0.5
+            wanted &= spread_over_cage(cage, areas, painted, self._monitor) >= 0.5
         return average_regions(cage.vertices, cage.tets, wanted, self.settings.average_regions)
 
     def fit(self, surface: Any, guess: Any = None, before: Any = None, *, aside: bool = False) -> Fit:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -104,7 +105,7 @@ def _symmetric(a: Floats, b: Floats, other: Floats, lean: Floats, least: float) 
 class Solid:
     """The cells of a body, numbered; arrays over cells are (k,)."""
 
-    def __init__(self, positions: Floats, triangles: npt.NDArray[np.int32]) -> None:
+    def __init__(self, positions: Floats, triangles: npt.NDArray[np.int32], monitor: Any = None) -> None:
         self.axes = own_axes(positions, triangles)
         own = self.axes.to_body(positions)
         # As far to both sides of the middle: a mirrored body has the mirrored cells.
@@ -119,7 +120,7 @@ class Solid:
         gap, triangle = np.full(len(centres), np.inf), np.zeros(len(centres), np.int64)
 
         def measure(cells: Ints) -> None:
-            gap[cells], triangle[cells] = _distances(own, triangles, centres[cells])
+            gap[cells], triangle[cells] = _distances(own, triangles, centres[cells], monitor)
 
         near = self._near(own, triangles)
         measure(near)
@@ -257,17 +258,19 @@ KEPT = 2  # bodies: tens of megabytes each
 _solids = Kept[Solid](KEPT)
 
 
-def solid_of(positions: Floats, triangles: npt.NDArray[np.int32]) -> Solid:
+def solid_of(positions: Floats, triangles: npt.NDArray[np.int32], monitor: Any = None) -> Solid:
     """The cells of a body. Weights, cores and the next bake ask for the same ones: they are kept."""
-    return _solids.get(hash_arrays(positions, triangles), lambda: Solid(positions, triangles))
+    return _solids.get(hash_arrays(positions, triangles), lambda: Solid(positions, triangles, monitor))
 
 
-def _distances(positions: Floats, triangles: npt.NDArray[np.int32], points: Floats) -> tuple[Floats, Ints]:
+def _distances(
+    positions: Floats, triangles: npt.NDArray[np.int32], points: Floats, monitor: Any
+) -> tuple[Floats, Ints]:
     from ..base.native import module  # not everybody who imports us has it
 
     distances, nearest = np.empty(len(points)), np.empty(len(points), np.int32)
     surface = np.ascontiguousarray(positions), np.ascontiguousarray(triangles, np.int32)
-    module.surface_distance(*surface, np.ascontiguousarray(points), distances, nearest)
+    module.surface_distance(*surface, np.ascontiguousarray(points), distances, nearest, monitor)
     return distances, nearest.astype(np.int64)
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import functools
 import re
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -75,11 +76,12 @@ def automatic_follow(
     edges: npt.NDArray[np.int32] | None = None,
     bones: list[Segment] | None = None,
     skin: npt.NDArray[np.float32] | None = None,
+    monitor: Any = None,
 ) -> Floats:
     """Weights (t,) from 0 (free) to 1 (follows exactly). `skin`: (t, bones) weights of the rig, if it has them."""
     if not has_volume(positions, triangles):
         return np.ones(len(positions))
-    body = body_of(positions, triangles, bones, skin)
+    body = body_of(positions, triangles, bones, skin, monitor)
     solid = body.solid
     weights = np.minimum(1.0, (1.0 - solid.at(positions, _balanced(body, body.soft))) / _EXACT)
     return _whole_shells(positions, triangles, edges, weights, solid.axes.size)
@@ -119,11 +121,12 @@ def body_of(
     triangles: npt.NDArray[np.int32],
     bones: list[Segment] | None,
     skin: npt.NDArray[np.float32] | None,
+    monitor: Any = None,
 ) -> Body:
     """Weights, cores and the next bake ask for the same one: it is kept."""
     arrays = (positions, triangles) if skin is None else (positions, triangles, skin)
     key = hash_arrays(*arrays) + repr(bones)
-    return _bodies.get(key, lambda: _made(positions, triangles, bones, skin))
+    return _bodies.get(key, lambda: _made(positions, triangles, bones, skin, monitor))
 
 
 def _made(
@@ -131,8 +134,9 @@ def _made(
     triangles: npt.NDArray[np.int32],
     bones: list[Segment] | None,
     skin: npt.NDArray[np.float32] | None,
+    monitor: Any,
 ) -> Body:
-    solid = solid_of(positions, triangles)
+    solid = solid_of(positions, triangles, monitor)
     rows = triangles[solid.triangle]
     touch = solid.axes.to_body(np.einsum("kc,kci->ki", solid.share, positions[rows]))
     if not bones:

@@ -4,6 +4,8 @@ where it is narrowest. Without a body: along its upper border."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -23,7 +25,9 @@ _HEM, _RING = 0.2, 0.3  # of its height: the lower end; of the mean distance to 
 _HIPS = 0.3  # of the way from the waist to the hem: over these it becomes free
 
 
-def garment_follow(rest: Floats, edges: Ints, up: Floats, body: tuple[Floats, Ints] | None = None) -> Floats:
+def garment_follow(
+    rest: Floats, edges: Ints, up: Floats, body: tuple[Floats, Ints] | None = None, monitor: Any = None
+) -> Floats:
     """(t,) 1 follows exactly, 0 is free. `up`: against gravity; `body`: vertices and triangles of what wears it, at
     rest as the garment is."""
     up = up / max(float(np.linalg.norm(up)), 1e-300)
@@ -31,7 +35,7 @@ def garment_follow(rest: Floats, edges: Ints, up: Floats, body: tuple[Floats, In
     if body is not None and len(body[1]):
         size = float(np.ptp(body[0], axis=0).max())
         distances, nearest = np.empty(len(rest)), np.empty(len(rest), np.int32)
-        module.surface_distance(*_arrays(body), np.ascontiguousarray(rest), distances, nearest)
+        module.surface_distance(*_arrays(body), np.ascontiguousarray(rest), distances, nearest, monitor)
         follow = np.clip((_FREE * size - np.abs(distances)) / ((_FREE - _HUGS) * size), 0.0, 1.0)
         # A seam is one row of vertices and stays; a vertex that hugs alone does not.
         is_pin = (follow >= 1.0) & (_largest_beside(follow, edges) >= 0.5)

@@ -33,10 +33,10 @@ def spread_weights(
     if known.all():
         return painted
     cage = build_cage(rest, triangles, settings.resolution, separate_parts=settings.separate_parts, monitor=monitor)
-    areas, size = areas_and_size(rest, triangles)
+    areas, size = areas_and_size(rest, triangles, monitor)
     weights = np.full(len(cage.vertices), np.nan)
     follow_points(cage, points, weights)
-    module.spread_weights(cage.native, np.maximum(areas, 1e-9 * size**2), painted, weights)
+    module.spread_weights(cage.native, np.maximum(areas, 1e-9 * size**2), painted, weights, monitor)
     carried = cage.interpolate(np.repeat(weights[:, None], 3, axis=1))[:, 0]
     given = np.concatenate([painted[known], points[:, 3]])
     spread: Floats = np.where(known, painted, np.clip(carried, given.min(), given.max()))

@@ -145,7 +145,7 @@ def follow_in_steps(
     ob, made = sampler.ob, ""
     group = follow_group(ob, settings)
     if not group:
-        follow = yield from in_thread(lambda _: _automatic(rest))
+        follow = yield from in_thread(lambda m: _automatic(rest, m))
         if make_group and rest.base_first and write_group(ob, FOLLOW_GROUP, follow):
             group, made = FOLLOW_GROUP, fingerprint.of_weights(follow[: len(ob.data.vertices)])
         elif make_group and sharers(ob):
@@ -256,8 +256,9 @@ def _labels_in_steps(sampler: Sampler, rest: Rest, settings: Settings) -> Steps[
     return make_labels(names, weights) if names and len(weights) == len(rest.positions) else None
 
 
-def _automatic(rest: Rest) -> Any:
-    return rounded(automatic_follow(rest.positions, rest.triangles, rest.edges, _segments(rest), rest.skin))
+def _automatic(rest: Rest, monitor: Any = None) -> Any:
+    told = (rest.edges, _segments(rest), rest.skin, monitor)
+    return rounded(automatic_follow(rest.positions, rest.triangles, *told))
 
 
 def _core(rest: Rest, share: float) -> Any:

@@ -64,7 +64,8 @@ def _follow_in_steps(sampler: Sampler, rest: Rest, settings: Settings, make: boo
             except SceneError as error:
                 sampler.body.warnings.append(f"{wearer.name} does not tell where the cloth hugs it. {error}")
         up = _up(sampler, settings)
-        follow = yield from in_thread(lambda _: rounded(garment_follow(rest.positions, rest.edges, up, body)))
+        pinned = yield from in_thread(lambda m: garment_follow(rest.positions, rest.edges, up, body, m))
+        follow = rounded(pinned)
         if make and rest.base_first and write_group(ob, PIN_GROUP, follow):
             group, made = PIN_GROUP, fingerprint.of_weights(follow[: len(ob.data.vertices)])
     if group:
@@ -103,7 +104,7 @@ def _read(sampler: Sampler, rest: Rest, settings: Settings, make: bool) -> Steps
             poses.append(pose)
             yield
         sides = np.ascontiguousarray(rest.triangles, np.int32)
-        regions = yield from in_thread(lambda _: find_regions(poses, sides, settings.regions, settings.flat))
+        regions = yield from in_thread(lambda m: find_regions(poses, sides, settings.regions, settings.flat, m))
     collided, meeting = yield from collisions.read_in_steps(sampler, settings)
     outer = _Outer(sampler, Fields(sampler, settings.wind, "cloth"), meeting, shape, guide)
     region = None

@@ -44,12 +44,15 @@ class Averages:
         return places
 
 
-def find_regions(poses: Sequence[Floats], triangles: Ints, count: int, flat: float) -> Ints:
+def find_regions(
+    poses: Sequence[Floats], triangles: Ints, count: int, flat: float, monitor: Any = None
+) -> Ints:
     """(m,) the region of each triangle: about `count` connected patches that are compact or flat in all poses (t, 3).
     Pieces that hang on no other have one each at least."""
     regions = np.empty(len(triangles), np.int32)
     frames = np.ascontiguousarray(np.concatenate(poses), np.float64)
-    module.regions_of(frames, len(poses[0]), triangles, min(count, len(triangles)), 1.0 - flat, _ROUNDS, regions)
+    count = min(count, len(triangles))
+    module.regions_of(frames, len(poses[0]), triangles, count, 1.0 - flat, _ROUNDS, regions, monitor)
     return regions
 
 
