@@ -103,6 +103,31 @@ def test_hats_of_a_guide_share_out_the_whole_cloth() -> None:
     assert np.allclose(means.mean(axis=0), (0.5, 0.5, 0.0)) and np.allclose(means[0, :2], 1.0 / 3.0, atol=0.02)
 
 
+def sagged(pointwise: bool) -> tuple[float, float]:
+    """How far a sheet after a coarse one that stands still goes from it: at the guide's vertices, and elsewhere."""
+    guide = Faces(9, np.full(4, 4, np.int32), np.array([0, 1, 4, 3, 1, 2, 5, 4, 3, 4, 7, 6, 4, 5, 8, 7], np.int32))
+    made = subdivide(guide, 3)
+    rest = made.mix.means(np.array([(0.2 * (k % 3), 0.2 * (k // 3), 0.0) for k in range(9)]))
+    quads = made.faces.corners.reshape(-1, 4)
+    sides = np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]]).astype(np.int32)
+    averages = make_averages(rest, sides, hats=made.mix, pointwise=pointwise)
+    assert averages.rows.count == 9
+    cloth = Cloth(rest, sides, np.zeros(len(rest)), Settings(air=0.0), 24.0, averages=averages)
+    state = cloth.begin(rest)
+    for _ in range(6):
+        state, step = cloth.advance(state, (rest, rest, rest, rest))
+        assert step.residual <= 1e-10 * cloth.size
+    away = np.linalg.norm(state.positions - rest, axis=1)
+    return float(away[:9].max()), float(away[9:].max())
+
+
+def test_cloth_that_goes_through_the_points_of_its_guide_hangs_from_them_like_a_tent() -> None:
+    """Which is what averages are for: by them its weight is held everywhere alike."""
+    means, points = sagged(False), sagged(True)
+    assert max(means) < 1e-9
+    assert points[0] < 1e-10 and points[1] > 5e-3
+
+
 def test_patches_that_keep_their_turn_have_moments_and_a_shift_leaves_these() -> None:
     averages = make_averages(REST, SIDES, find_regions([REST], SIDES, 4, 0.0), {"All": np.ones(len(REST))}, turns=True)
     assert averages.rows.count == 13 and averages.first_group == 12

@@ -67,6 +67,9 @@ class SINEW_PT_cloth_follow(OfCloth, bpy.types.Panel):
         draw_object(layout, item, "guide_object", ob)
         if item.guide_object:
             layout.prop(item, "guide_vertices")
+            points = layout.column()
+            points.active = item.guide_vertices
+            points.prop(item, "guide_points")
         layout.operator("sinew.flesh_out", icon="MOD_SUBSURF")
 
 

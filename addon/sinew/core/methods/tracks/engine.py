@@ -45,8 +45,9 @@ def make_engine(shot: Shot, store: Store | None, monitor: Any) -> ClothEngine:
 
     paint = paint_of(shot)
     averages = make_averages(
-        shot.rest, shot.triangles, paint.regions, paint.groups, paint.hats, turns=shot.settings.region_turns
-    )
+        shot.rest, shot.triangles, paint.regions, paint.groups, paint.hats, turns=shot.settings.region_turns,
+        pointwise=shot.settings.guide_points,
+    )  # fmt: skip
     cloth = Cloth(
         shot.rest if paint.undeformed is None else paint.undeformed, shot.triangles, paint.follow, shot.settings,
         shot.sample_rate, averages=averages, material=paint.material, warp=paint.warp, gravity=shot.gravity,

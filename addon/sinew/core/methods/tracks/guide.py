@@ -81,10 +81,11 @@ def make_averages(
     hats: Rows | None = None,
     *,
     turns: bool = False,
+    pointwise: bool = False,
 ) -> Averages:
     """Of regions of triangles (m,), each constant on its own; of painted weights (t,), linear between vertices; of the
-    hats of a guide's vertices, given how these carry the cloth's. `turns`: with their first moments, so that a patch
-    keeps the way that it lies too."""
+    hats of a guide's vertices, given how these carry the cloth's; `pointwise`: in place of a hat its tip. `turns`: with
+    their first moments, so that a patch keeps the way that it lies too."""
     areas = triangle_areas(rest, triangles)
     shares: list[Share] = []
     names: list[str] = []
@@ -101,7 +102,8 @@ def make_averages(
             points = of_vertex.points[entries]
             share = of_vertex.weights[entries] * under[points]
             if share.any():
-                shares.append((points[share > 0.0], share[share > 0.0]))
+                tip = share > 0.0 if not pointwise else points == number  # the guide's own vertices come first
+                shares.append((points[tip], share[tip]))
                 names.append(f"Vertex {number} of the guide")
     first = len(names)
     for name, painted in (groups or {}).items():

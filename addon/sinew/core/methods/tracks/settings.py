@@ -263,6 +263,13 @@ class Settings(CollisionSettings):
         counts=CHANGED,
         label="Around Its Vertices",
     )
+    guide_points: bool = setting(
+        False,
+        "The cloth goes through each vertex of its guide, in place of keeping its average around it: it tugs there, so "
+        "that the guide shows. For comparison",
+        counts=CHANGED,
+        label="Through Them",
+    )
     pin_group: str = vertex_group(
         "Vertex group that says where the cloth follows the animation: 1 exactly, 0 not at all, between it is drawn "
         "there. Empty finds waist, collar and cuffs by itself",
