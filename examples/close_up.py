@@ -12,6 +12,8 @@ import scenes
 from building import add_colors
 from stage import INK
 
+NEAR = 0.2  # metres from the camera
+
 
 def build(frame_start: int, frame_end: int, resolution: tuple[int, int]) -> Any:
     """An empty scene with the character and its surroundings; `resolution` in pixels."""
@@ -43,7 +45,7 @@ def render(frame: int, path: Path, title: str = "") -> np.ndarray:
 
 
 def add_title(title: str) -> Any:
-    """Text in the lower left corner of the picture, a metre before the camera."""
+    """Text in the lower left corner of the picture, so near to the camera that nothing is before it."""
     scene = bpy.context.scene
     camera, render = scene.camera, scene.render
     curve = bpy.data.curves.new("Title", "FONT")
@@ -56,5 +58,6 @@ def add_title(title: str) -> Any:
     add_colors(text, "Color", np.tile(INK, (len(text.data.vertices), 1)))
     scene.collection.objects.link(text)
     high = wide * render.resolution_y / render.resolution_x
-    text.parent, text.location = camera, ((camera.data.shift_x - 0.47) * wide, -0.47 * high, -1.0)
+    text.parent, text.scale = camera, (NEAR, NEAR, NEAR)
+    text.location = (NEAR * (camera.data.shift_x - 0.47) * wide, -0.47 * NEAR * high, -NEAR)
     return text

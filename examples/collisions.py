@@ -157,7 +157,7 @@ def cheek() -> Scene:
     finger.collision.thickness_outer = 0.001
     move_keys(finger, {f: tuple(point + d * way) for f, d in {1: 0.05, 12: -0.014, 24: -0.014, 32: 0.05}.items()})
     values = {"follow_group": "follow", "jiggle": 4.0, "bone_core": 0.0, "resolution": 30, "settle": 0.5}
-    return Scene({ob.name: values}, [5, 9, 12, 20, 27, 31], (0.34, -0.62, 0.06), (0.015, -0.02, -0.03), 75.0)
+    return Scene({ob.name: values}, [5, 12, 20, 31], (0.34, -0.62, 0.06), (0.015, -0.02, -0.03), 75.0)
 
 
 def floor() -> None:

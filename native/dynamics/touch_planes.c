@@ -136,8 +136,8 @@ static SnStatus write_row(SnContext *context, SnTouchRows *rows, SnPlanes *plane
 static double find_give(const SnTouchRows *rows, const SnTouch *touch, const double *hardness)
 {
     const SnSurface *surface = rows->surface;
-    int32_t unknowns[16];
-    double sums[16], give = 0.0, lever = 0.0;
+    int32_t unknowns[16] = {0};
+    double sums[16] = {0}, give = 0.0, lever = 0.0;
     int count = 0;
     for (size_t i = 0; i < 4; i++) {
         size_t point = (size_t)touch->points[i];
