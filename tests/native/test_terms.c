@@ -312,9 +312,11 @@ static void the_stiffness_is_that_of_the_energy_where_nothing_is_projected(const
     for (int trial = 0; trial < TRIALS; trial++) {
         Test test;
         test_init(row, 3, &test);
-        double *scale = prepare_trial(&test, trial), *x = shaken(&test, 3, row->stretch, row->stretch > 1.0 ? 1e-4 : 0.0);
+        int carries = trial == 4 && test.body.term.kind->inner_size > 0; /* what has given way here is exact here */
+        double *scale = prepare_trial(&test, trial);
+        double *x = shaken(&test, 3, row->stretch, carries ? 0.01 : row->stretch > 1.0 ? 1e-4 : 0.0);
         turn(x, test.n, 0.7, x);
-        if (trial == 4) { /* what has given way here is exact here */
+        if (carries) {
             carry_on_from(&test, x);
         }
         double *dense = hessian_of(&test, x), *up = SN_NEW(&test.context, test.n, double), worst = 0.0, largest = 0.0, h = 1e-6 * 0.1;
@@ -483,6 +485,8 @@ static void what_a_state_carries_is_felt(const struct Row *row)
         CHECK(scene_same_bits(&fresh, &plain, 1));
         carry_on_from(&test, before);
         CHECK(fabs(value_of(&test, x) - plain) > 0.1 * plain);
+        carry_on_from(&test, x); /* all of it stays */
+        CHECK(value_of(&test, x) < 1e-12 * plain);
     }
     sn_release(x);
     sn_release(before);
