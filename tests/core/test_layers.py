@@ -31,6 +31,9 @@ FOLDERS = [
     *("ui", "ui/setup", "ui/edit", "ui/flesh", "ui/*", "ui/__init__", "the package"),
 ]
 
+SUBFOLDERS = {"core/cage/gmsh"}  # which are part of theirs
+GATHERS = (["core", "methods"], ["setups"], ["ui"])  # their `__init__`s; nobody else knows a method that is not its own
+
 
 def _method(path: str) -> str:
     """A method is a folder: method/enrich/flesh.c is of enrich."""
@@ -56,12 +59,14 @@ def include_violations(native: Path) -> Iterator[str]:
             other = included.split("/")[0]
             if bracket == "<" and other not in LAYERS:
                 continue  # of the system
-            if "/" not in included or other not in LAYERS:
+            if "/" not in included or other not in LAYERS or ".." in included.split("/"):
                 yield f'{name}: "{included}" is not written from native/'
             elif LAYERS.index(other) > LAYERS.index(layer):
                 yield f"{name}: includes {included}, which lies above it"
             elif layer == other == "method" and _method(included) != _method(name):
                 yield f"{name}: includes another method, {included}"
+        for line in re.findall(r'^\s*#\s*include\s*([^"<\s].*)', text, re.MULTILINE):
+            yield f"{name}: includes {line}, and nobody can tell what that is"
         if layer != "python" and "Python.h" in text:
             yield f"{name}: includes Python.h outside native/python"
         for pattern, what, owners in HIDDEN:
@@ -118,7 +123,7 @@ def is_misplaced(parts: Sequence[str], methods: Collection[str]) -> bool:
     """Whether a file lies in a folder that nobody knows."""
     folder, _ = folder_of([*parts[:-1], parts[-1].removesuffix(".py")], methods)
     depth = {"core/methods": 3, "core/methods/*": 4, "scene": 2, "setups": 2, "ui": 2, "the package": 1}
-    return not folder or len(parts) > depth.get(folder, 4 if folder.startswith("core/") else 3)
+    return not folder or len(parts) > depth.get(folder, 3) + ("/".join(parts[:-1]) in SUBFOLDERS)
 
 
 def upward(importer: Sequence[str], imported: Sequence[str], methods: Collection[str]) -> str:
@@ -132,10 +137,8 @@ def upward(importer: Sequence[str], imported: Sequence[str], methods: Collection
         return f"imports {'.'.join(imported)}, which is in no known folder"
     if FOLDERS.index(other) > FOLDERS.index(folder) or (folder == "scene" and other != "scene"):
         return f"{folder} imports {other}"
-    if other == "core/methods/*" and folder in ("setups", "ui", "ui/setup"):
-        return f"{folder} knows a method, {other_method}"
-    if method and other_method and method != other_method:
-        return f"{method} imports another method, {other_method}"
+    if other_method and method != other_method and list(importer) not in GATHERS:
+        return f"{method or folder} knows a method, {other_method}"
     return ""
 
 
@@ -168,11 +171,20 @@ def import_violations(package: Path) -> Iterator[str]:
         if name != "scene/compat.py":
             for line in version_lines(tree):
                 yield f"{name}:{line}: asks for Blender's version outside scene/compat.py"
+        if name != "__init__.py":  # what the package offers is loaded when it is asked for
+            for line in hidden_imports(tree):
+                yield f"{name}:{line}: imports what cannot be told from the line"
 
 
 def version_lines(tree: ast.Module) -> Iterator[int]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and re.search(r"\bapp\.version\w*$", ast.unparse(node)):
+            yield node.lineno
+
+
+def hidden_imports(tree: ast.Module) -> Iterator[int]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and re.search(r"(^|\.)(__import__|import_module)$", ast.unparse(node.func)):
             yield node.lineno
 
 
@@ -210,6 +222,9 @@ def test_the_reader_sees_the_real_tree():
         ("native/method/a/b.c", "#include <method/c/d.h>\n"),
         ("native/mesh/a.c", '#include "a.h"\n'),
         ("native/mesh/a.c", '#include "../base/a.h"\n'),
+        ("native/mesh/a.c", '#include "mesh/../dynamics/b.h"\n'),
+        ("native/mesh/a.c", "#include <mesh/../dynamics/b.h>\n"),
+        ("native/mesh/a.c", "#include MACRO\n"),
         ("native/other/a.c", "int a;\n"),
         ("native/method/a/b.c", '#include "method/c/d.h"\n'),
         ("native/method/a/b.c", '#include "method/d.h"\n'),
@@ -271,6 +286,21 @@ def test_the_reader_sees_the_real_tree():
         ("addon/sinew/core/bake/a.py", "import sinew.core.bake.b\n"),
         ("addon/sinew/core/bake/a.py", "from sinew.core.bake import b\n"),
         ("addon/sinew/core/bake/a.py", "from .... import b\n"),
+        ("addon/sinew/core/bake/sub/a.py", "a = 1\n"),
+        ("addon/sinew/core/methods/enrich/sub/a.py", "a = 1\n"),
+        ("addon/sinew/setups/flesh/sub/a.py", "a = 1\n"),
+        ("addon/sinew/core/methods/a.py", "from .enrich import b\n"),
+        ("addon/sinew/setups/flesh/a.py", "from ...core.methods.enrich.b import c\n"),
+        ("addon/sinew/setups/edit/a.py", "from ...core.methods.enrich.b import c\n"),
+        ("addon/sinew/ui/flesh/a.py", "from ...core.methods.enrich.b import c\n"),
+        ("addon/sinew/ui/edit/a.py", "from ...core.methods.enrich.b import c\n"),
+        ("addon/sinew/ui/setup/a.py", "from ...setups.tracks.b import c\n"),
+        ("addon/sinew/ui/a.py", "from ..setups.tracks import b\n"),
+        ("addon/sinew/command.py", "from .core.methods.enrich.b import c\n"),
+        ("addon/sinew/command.py", "def f():\n    from .setups.tracks import b\n"),
+        ("addon/sinew/core/bake/a.py", "import importlib\nb = importlib.import_module('bpy')\n"),
+        ("addon/sinew/core/bake/a.py", "from importlib import import_module\nb = import_module('bpy')\n"),
+        ("addon/sinew/core/bake/a.py", "def f():\n    return __import__('bpy')\n"),
         ("addon/sinew/__init__.py", "import bpy\n"),
         ("addon/sinew/scene/a.py", "import bpy\nnew = bpy.app.version >= (4, 0, 0)\n"),
         ("addon/sinew/ui/a.py", "from bpy import app\nnew = app.version[0] > 3\n"),
