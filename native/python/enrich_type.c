@@ -233,6 +233,8 @@ static PyObject *enrich_new(PyTypeObject *type, PyObject *arguments, PyObject *k
     return (PyObject *)self;
 }
 
+#define PULLED_STRAIN 0.1 /* flesh of an edit: a pull bends it more than any push shakes it, and is to take what is around along */
+
 /* Into the caller's arrays: young, mass, drive, fixed. */
 static SnStatus find_material(SnContext *context, const SnCagedBody *body, const SnEnrichPaint *paint, const SnEnrichSettings *settings,
                               const SnArray *out, double *frequency)
@@ -290,6 +292,7 @@ static PyObject *enrich_material(PyObject *unused, PyObject *arguments)
         return NULL;
     }
     Py_BEGIN_ALLOW_THREADS
+    s.most_strain = PULLED_STRAIN;
     status = find_material(context, &body, &paint, &s, out, &frequency);
     Py_END_ALLOW_THREADS
     sn_arrays_close(SN_COUNT(out), out);

@@ -65,6 +65,7 @@ SnEnrichSettings sn_enrich_settings_default(void)
         .interval = 1.0 / 24.0,
         .size = 1.0,
         .tolerance = 1e-5,
+        .most_strain = 0.2,
         .scheme = SN_SCHEME_TR_BDF2,
         .energy = &sn_density_neo_hookean,
         .stiffness_painted = 1.0,

@@ -23,6 +23,7 @@ typedef struct SnEnrichSettings {
     int free_body;            /* nothing holds it: it flies without drag, and nothing limits how far */
     double keep_pose;         /* 0..1 */
     double balance;           /* zeta > 0: weights are taken to this power */
+    double most_strain;       /* root of its mean square that a lively push may cause: flesh too thin for it is firmer than Jiggle says */
     double transition;        /* metres over which flesh is firmer beside what follows exactly; 0: as painted */
     double gravity[3];        /* m/s² */
     double interval;          /* seconds between two input frames */

@@ -12,9 +12,8 @@
 
 #define STRONGEST 0.999 /* driven vertices stay below this: tan grows without bound */
 /* Flesh that is thin on what holds it would have to be so soft for Jiggle that it folds: an acceleration as lively characters have
-   (1/s², times the body's size) may strain it so much. */
+   (1/s², times the body's size) may strain it by so much as the settings say. */
 #define TYPICAL_PUSH 5.0
-#define MOST_STRAIN 0.2
 /* Flesh that is made firmer for that answers a push within a frame, which pops: it is calmed by this power of how much firmer it is, so
    that its answer takes about as long as a swing begins. */
 #define CALMED 0.6
@@ -143,7 +142,7 @@ static SnStatus choose_modulus(SnContext *context, const SnTetMesh *cage, const 
         SN_TRY(take_softest(context, cage, followed, &found));
     }
     for (size_t e = 0; e < cage->tet_count; e++) {
-        double wanted = omega * omega / found.squared_frequency[e], firmer = fmax(1.0, push * found.strain[e] / MOST_STRAIN / wanted);
+        double wanted = omega * omega / found.squared_frequency[e], firmer = fmax(1.0, push * found.strain[e] / settings->most_strain / wanted);
         material->young[e] = firmness[e] * (settings->young > 0.0 ? settings->young : firmer * wanted);
         material->calm[e] = settings->young > 0.0 ? 1.0 : pow(fmin(firmer, MOST_CALMED), CALMED);
     }
