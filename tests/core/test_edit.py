@@ -340,6 +340,29 @@ def test_a_drag_beside_other_handles_goes_on_from_them_and_its_end_depends_on_no
         assert moved(dragged).tobytes() == moved(fresh).tobytes()
 
 
+@pytest.mark.parametrize("by", [(-0.38, 0.1, 0.07), (-0.2, 0.05, 0.02)])
+def test_what_a_long_drag_shows_stays_when_it_ends(by: tuple[float, float, float]) -> None:
+    """A straight bar that is pressed together gives way to either side, in one arc or two."""
+    bar = Bar()
+    shown, way = bar.vertices, np.array(by)
+    moment = Moment(shown)
+
+    def moved(one: Editor) -> Floats:
+        return one.frame(24.0, shown)
+
+    dragged, leapt, whole = bar.editor(), bar.editor(), bar.editor()
+    for step in range(1, 13):
+        found = dragged.solve(pulled(bar, shown, way * step / 12), lambda f: moment, goes_on=True, polish=False)
+        assert max(found.missed) < 2e-4
+    seen = moved(dragged)
+    leapt.solve(pulled(bar, shown, way), lambda f: moment, polish=False)
+    assert np.abs(moved(leapt) - seen).max() > 0.2, "at one leap it lands otherwise"
+    dragged.solve(pulled(bar, shown, way), lambda f: moment)
+    assert np.abs(moved(dragged) - seen).max() < 2e-3, "nothing jumps when the mouse lets go"
+    whole.solve(pulled(bar, shown, way), lambda f: moment)
+    assert moved(whole).tobytes() == moved(dragged).tobytes(), "and what stays depends on the handle alone"
+
+
 def test_a_radius_that_changes_beside_a_handle_near_by_throws_nothing_about() -> None:
     bar = Bar(held=False)
     shown = {f: Moment(bar.bent(3.0 * f)) for f in (24.0, 26.0)}

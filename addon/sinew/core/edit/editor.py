@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -41,9 +42,11 @@ _BEARS = 3.0  # times as far off as is asked for is borne before handles give wa
 _TURNED = 0.98  # cosine: by more than that a contact looks elsewhere
 _CLOSE = 0.25  # of the radius of handles: that of contacts, which lie side by side
 _ROUGHLY = 5  # rounds of Newton between two looks
+_STRIDE, _MOST_STRIDES = 0.025, 16  # of size: a longer pull is gone in steps, so many at most
 _FARTHEST = 2.0  # of size: no handle is pulled farther, and what is missed is told
 _WILD = 3.0  # times as far as without contacts: farther than that nothing may end that they move
 _ALIKE = 1.0  # of the two patches of a contact, which add up to 2: less than that is not in both
+_HANGS = 0.1  # of a vertex: less than this on what can move cannot bring it anywhere
 _ABLE = 0.2  # of a vertex: less than this hangs on what can move, and it goes with what is held
 
 
@@ -135,7 +138,8 @@ class Editor:
         self._goals = {(row.frame, row.vertices): tuple(row.goal) for row in rows}
         settings = self._settings(edits, period)
         settings |= {"tolerance": _NEAR if goes_on else LANDED, "goes_on": goes_on, "is_quick": goes_on}
-        missed, rounds, shapes = self._land([*rows, *self._held], settings, polish)
+        landing = self._approach(rows, settings) if polish and not goes_on else settings
+        missed, rounds, shapes = self._land([*rows, *self._held], landing, polish)
         slipped = 0.0
         if contacts is not None:
             frames = contacts.frames
@@ -153,6 +157,18 @@ class Editor:
     def _longest(rows: Sequence[_Row]) -> float:
         """The longest pull, metres."""
         return max(float(np.linalg.norm(row.goal - row.start)) for row in rows)
+
+    def _approach(self, rows: list[_Row], settings: dict[str, Any]) -> dict[str, Any]:
+        """Long pulls are gone in steps, as the mouse does: what is bent or pressed together may give way to several
+        sides, and stays with the one that a drag finds. The settings that go on from there."""
+        how = {**settings, "tolerance": 10.0 * _NEAR, "rounds": _ROUGHLY}
+        steps = min(math.ceil(self._longest(rows) / (_STRIDE * self.size)), _MOST_STRIDES)
+        for step in range(1, steps):
+            left = step / steps - 1.0
+            way = [dataclasses.replace(row, target=row.target + left * (row.goal - row.start)) for row in rows]
+            self._land(way, how, False)
+            how["goes_on"] = True
+        return {**settings, "goes_on": how["goes_on"]}
 
     def _land(self, rows: list[_Row], settings: dict[str, Any], polish: bool) -> tuple[Floats, int, int]:
         """How far each row is missed, rounds and shapes."""
@@ -455,7 +471,7 @@ class Editor:
                 np.add.at(point, cell, weights / len(vertices))
                 patch += self._patch(cell, weights @ self.carrier.vertices[cell], radius or self.radius)
             share = float(point[self.body.fixed == 0].sum())
-            if not patch.any() or share < _ABLE:
+            if not patch.any() or share < _HANGS:
                 # What hangs on little would have to throw that about to land.
                 how = " hangs nearly all on what" if patch.any() and share > 0.0 else ""
                 raise BadInput(
