@@ -15,6 +15,8 @@ from sinew.core.edit.editor import Editor, Landed
 from sinew.core.edit.handles import Edits, Handle
 from test_edit import Bar, Moment
 
+pytestmark = pytest.mark.once
+
 Floats = npt.NDArray[np.float64]
 FRAMES = [float(frame) for frame in range(15, 46)]
 PULL = (0.25, 0.0, -0.1)

@@ -327,6 +327,7 @@ WAYS: list[dict[str, Any]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("settings", WAYS, ids=str)
 @pytest.mark.parametrize("count", [PERIOD, PERIOD + 1])
 def test_over_arrays_it_begins_and_closes_as_a_bake_does(tmp_path: Path, settings: dict[str, Any], count: int) -> None:
