@@ -15,12 +15,13 @@ import scenes
 import sinew
 from fake_layout import draw
 from inside import baked_samples, save, shown_at
-from panel_use import add_setup, item
+from panel_use import add_setup, item, state_now
 from sinew import setups
 from sinew.core.bake import folders
 from sinew.core.bake.settings import BakeSettings
 from sinew.core.base.settings import setting
 from sinew.scene import setup
+from sinew.ui.setup import state
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "core"))
 import fake_method  # noqa: E402
@@ -173,5 +174,10 @@ def test_an_object_has_several_setups_and_shows_the_chosen_one(ball: Any) -> Non
         assert np.array_equal(shown_at(ball, 3), baked_samples(outcome.folder)[2])
     bakes = {entry.method: entry.bake for entry in setup.all_of(ball, bpy.context.scene)}
     assert len(set(bakes.values())) == 2 and all(bakes.values())
+    for entry in (trailing, flesh):  # the bake of the chosen one plays, and nothing is simulated for it
+        bpy.ops.sinew.choose(id=entry.id)
+        folder = target().root / bakes[entry.method]
+        assert np.array_equal(shown_at(ball, 3), baked_samples(folder)[2])
+        assert state_now().kind == state.BAKED
     bpy.ops.sinew.remove()
     assert [entry.method for entry in setup.all_of(ball, bpy.context.scene)] == ["trail"]

@@ -105,18 +105,38 @@ def delete_bake(ob: Any, scene: Any, target: Target) -> None:
     if entry is None or manifest is None or entry.previous == entry.bake:
         clear(ob, scene)
         return
+    _play_stored(ob, scene, entry, root, manifest, entry.bake)
+    # What it was made from is not known any more; its settings and `check` tell whether it is stale.
+    entry.bake, entry.previous, entry.fingerprint = manifest.id, "", {}
+    setup.save_of(ob, entry, scene)
+
+
+def play_chosen(ob: Any, scene: Any, target: Target) -> bool:
+    """Where another setup of the object plays, the bake of the chosen one takes its place. Whether it did."""
+    entry, now = setup.find_of(ob, scene), playback.bake_id(ob)
+    others = {one.bake for one in setup.all_of(ob, scene)} - {"", entry.bake if entry is not None else ""}
+    path = playback.cache_path(ob)
+    if entry is None or not entry.bake or now not in others or path is None:
+        return False
+    for root in dict.fromkeys((path.parent.parent, target.root)):
+        manifest = folders.read_manifest(root, entry.bake)
+        if manifest is not None:
+            _play_stored(ob, scene, entry, root, manifest, now)
+            return True
+    return False
+
+
+def _play_stored(ob: Any, scene: Any, entry: setup.Setup, root: Path, manifest: Manifest, instead_of: str) -> None:
+    """A bake that lies there plays on its objects, and what played on them before on none."""
     carried = [next((c.object for c in entry.passengers if c.object.name == one.object_name), None)
                for one in manifest.passengers]  # fmt: skip
-    detach_strangers(scene, {entry.bake}, [ob, *carried])
+    detach_strangers(scene, {instead_of}, [ob, *carried])
     for other, name in zip([ob, *carried], result_names(len(carried)), strict=True):
         if other is not None:
             place = _place_now(other)
             samples = manifest.samples_per_frame
             repeat = repeat_of(manifest.report, samples)
             play(other, root / manifest.id / f"{name}.pc2", place, manifest, samples, repeat)
-    # What it was made from is not known any more; its settings and `check` tell whether it is stale.
-    entry.bake, entry.previous, entry.fingerprint = manifest.id, "", {}
-    setup.save_of(ob, entry, scene)
 
 
 def clear(ob: Any, scene: Any) -> None:

@@ -13,7 +13,7 @@ from ...scene.objects import why_not
 from ...scene.sampler import AMOUNT
 from .. import job_operator
 from ..classes import asking, needs, unless
-from . import properties, saving
+from . import live, properties, saving, state
 
 _props: Any = bpy.props  # the stubs say that its functions return nothing
 
@@ -178,13 +178,15 @@ class SINEW_OT_copy_settings(bpy.types.Operator):
 class SINEW_OT_choose(bpy.types.Operator):
     bl_idname = "sinew.choose"
     bl_label = "Choose Setup"
-    bl_description = "Show this setup of the object"
+    bl_description = "Show this setup of the object, and play its bake"
     bl_options = {"REGISTER", "UNDO"}
 
     poll = asking(has_idle_setup)
 
     def execute(self: Any, context: Any) -> Any:
+        live.end()
         setup.choose(context.object, self.id, context.scene)
+        setups.play_chosen(context.object, context.scene, state.target())
         job_operator.forget_message()
         properties.refresh()
         return {"FINISHED"}
