@@ -50,8 +50,8 @@ def test_it_plays_and_its_setup_is_one_of_flesh(blend: Path) -> None:
     assert (raw["schema"], raw["method"]) == (setup.SCHEMA, "enrich")
 
 
-def test_what_is_finished_is_kept_and_the_rest_computed(blend: Path) -> None:
-    """As after a kill in the middle of a bake by the engine that goes on."""
+def test_a_bake_of_then_marked_as_of_this_engine_is_continued(blend: Path) -> None:
+    """Its files are read as they were written then; only who made it is written over, for another engine starts anew."""
     folder = folder_of(blend)
     before = baked_samples(folder)
     made_by_this_engine(folder)
