@@ -113,24 +113,47 @@ static void assemble_laplacian(const SnTetMesh *cage, const SnAssembly *assembly
     }
 }
 
+void sn_weights_add_own(const SnTetMesh *cage, const double *own, double *weights, double *known, unsigned char *followed)
+{
+    for (size_t v = 0; v < cage->vertex_count && own != NULL; v++) {
+        if (!isnan(own[v]) && !followed[v]) {
+            weights[v] = own[v];
+            known[v] = 1.0;
+            followed[v] = own[v] >= SN_WEIGHT_EXACT;
+        }
+    }
+}
+
+SnStatus sn_weights_over_cage(SnContext *context, const SnTetMesh *cage, const SnEmbedding *embedding, const double *areas,
+                              const double *surface, const double *own, double *weights)
+{
+    SnStatus status = SN_OK;
+    double *found = NULL, *known = NULL;
+    unsigned char *followed = NULL;
+    SN_TRY_NEW(context, found, cage->vertex_count, double);
+    SN_TRY_NEW(context, known, cage->vertex_count, double);
+    SN_TRY_NEW(context, followed, cage->vertex_count, unsigned char);
+    SN_TRY(sn_weights_from_surface(context, cage, embedding, areas, surface, found, known, followed));
+    sn_weights_add_own(cage, own, found, known, followed);
+    SN_TRY(sn_weights_spread(context, cage, known, found));
+    memcpy(weights, found, cage->vertex_count * sizeof *found);
+cleanup:
+    sn_release(found);
+    sn_release(known);
+    sn_release(followed);
+    return status;
+}
+
 SnStatus sn_weights_of_region(SnContext *context, const SnTetMesh *cage, const SnEmbedding *embedding, const double *areas,
                               const double *surface, double *vertices, double *tets)
 {
     SnStatus status = SN_OK;
-    double *known = NULL;
-    unsigned char *followed = NULL;
-    SN_TRY_NEW(context, known, cage->vertex_count, double);
-    SN_TRY_NEW(context, followed, cage->vertex_count, unsigned char);
-    memset(vertices, 0, cage->vertex_count * sizeof *vertices);
-    SN_TRY(sn_weights_from_surface(context, cage, embedding, areas, surface, vertices, known, followed));
-    SN_TRY(sn_weights_spread(context, cage, known, vertices));
+    SN_TRY(sn_weights_over_cage(context, cage, embedding, areas, surface, NULL, vertices));
     for (size_t e = 0; e < cage->tet_count; e++) {
         const int32_t *tet = cage->tets + 4 * e;
         tets[e] = 0.25 * (vertices[tet[0]] + vertices[tet[1]] + vertices[tet[2]] + vertices[tet[3]]);
     }
 cleanup:
-    sn_release(known);
-    sn_release(followed);
     return status;
 }
 

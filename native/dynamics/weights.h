@@ -16,6 +16,14 @@ SnStatus sn_weights_from_surface(SnContext *context, const SnTetMesh *cage, cons
    the largest known one; a part with no known vertex at all gets 0. */
 SnStatus sn_weights_spread(SnContext *context, const SnTetMesh *cage, const double *known, double *weights);
 
+/* Adds what is known of the cage's own vertices (`own`, NaN where nothing is; null: of none), but where the surface says that it
+   follows. */
+void sn_weights_add_own(const SnTetMesh *cage, const double *own, double *weights, double *known, unsigned char *followed);
+
+/* weights (cage vertices, all of them): the three above after each other. `own` may be `weights`. */
+SnStatus sn_weights_over_cage(SnContext *context, const SnTetMesh *cage, const SnEmbedding *embedding, const double *areas,
+                              const double *surface, const double *own, double *weights);
+
 /* What is painted on the surface (surface vertices, 0..1), on the cage vertices and, as their mean, on the tets. */
 SnStatus sn_weights_of_region(SnContext *context, const SnTetMesh *cage, const SnEmbedding *embedding, const double *areas,
                               const double *surface, double *vertices, double *tets);

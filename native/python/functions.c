@@ -150,33 +150,6 @@ PyObject *sn_function_apply_detail(PyObject *module, PyObject *arguments)
     return sn_errors_none(status, &context);
 }
 
-/* weights: on entry what is known of the cage's own vertices, NaN where nothing is. */
-static SnStatus spread_over_cage(SnContext *context, const SnTetMesh *cage, const SnEmbedding *embedding, const double *areas,
-                                 const double *surface, double *weights)
-{
-    SnStatus status = SN_OK;
-    double *known = NULL, *inside = NULL;
-    unsigned char *followed = NULL;
-    SN_TRY_NEW(context, known, cage->vertex_count, double);
-    SN_TRY_NEW(context, inside, cage->vertex_count, double);
-    SN_TRY_NEW(context, followed, cage->vertex_count, unsigned char);
-    memcpy(inside, weights, cage->vertex_count * sizeof *weights);
-    memset(weights, 0, cage->vertex_count * sizeof *weights);
-    SN_TRY(sn_weights_from_surface(context, cage, embedding, areas, surface, weights, known, followed));
-    for (size_t v = 0; v < cage->vertex_count; v++) {
-        if (!isnan(inside[v]) && !followed[v]) {
-            weights[v] = inside[v];
-            known[v] = 1.0;
-        }
-    }
-    SN_TRY(sn_weights_spread(context, cage, known, weights));
-cleanup:
-    sn_release(known);
-    sn_release(inside);
-    sn_release(followed);
-    return status;
-}
-
 static SnStatus find_cage_weights(SnContext *context, const SnCagedBody *body, const SnEnrichPaint *paint, double *weights)
 {
     unsigned char *followed = SN_NEW(context, body->cage->vertex_count, unsigned char);
@@ -246,7 +219,7 @@ PyObject *sn_function_spread_weights(PyObject *module, PyObject *arguments)
     }
     sn_context_stage(context, "Spreading the weights", 1);
     Py_BEGIN_ALLOW_THREADS
-    status = spread_over_cage(context, mesh, embedding, arrays[0].data, arrays[1].data, arrays[2].data);
+    status = sn_weights_over_cage(context, mesh, embedding, arrays[0].data, arrays[1].data, arrays[2].data, arrays[2].data);
     Py_END_ALLOW_THREADS
     sn_arrays_close(SN_COUNT(arrays), arrays);
     return sn_errors_none(status, context);

@@ -394,6 +394,38 @@ static void spread_weights_rise_evenly_between_the_ends_of_a_bar(void)
     bar_clear(&bar);
 }
 
+/* What is told of the cage's own vertices counts, but where the surface says that it follows; what is cancelled leaves all as it was. */
+static void own_weights_count_but_where_the_surface_follows(void)
+{
+    Bar bar;
+    bar_init(&bar, 10, 1);
+    size_t count = bar.n / 3, told = 0;
+    double *own = SN_NEW(&bar.context, count, double), *weights = SN_NEW(&bar.context, count, double), *given;
+    for (size_t v = 0; v < count; v++) {
+        double x = bar.cage.positions[3 * v];
+        bar.follow[v] = x == 0.0 ? 1.0 : NAN;
+        own[v] = x == 0.0 ? 0.1 : x > 0.95 ? 0.3 : NAN;
+    }
+    given = scene_copy(&bar.context, own, count);
+    CHECK(sn_weights_over_cage(&bar.context, &bar.cage, &bar.embedding, bar.areas, bar.follow, own, weights) == SN_OK);
+    bar.context.looks_until_cancelled = 0;
+    CHECK(sn_weights_over_cage(&bar.context, &bar.cage, &bar.embedding, bar.areas, bar.follow, own, own) == SN_CANCELLED);
+    CHECK(memcmp(own, given, count * sizeof *own) == 0);
+    sn_context_init(&bar.context);
+    CHECK(sn_weights_over_cage(&bar.context, &bar.cage, &bar.embedding, bar.areas, bar.follow, own, own) == SN_OK);
+    CHECK(scene_same_bits(own, weights, count)); /* in place too */
+    for (size_t v = 0; v < count; v++) {
+        double x = bar.cage.positions[3 * v];
+        CHECK(x == 0.0 ? weights[v] == 1.0 : x > 0.95 ? weights[v] == 0.3 : weights[v] > 0.3 && weights[v] < 1.0);
+        told += x > 0.95;
+    }
+    CHECK(told > 0);
+    sn_release(own);
+    sn_release(given);
+    sn_release(weights);
+    bar_clear(&bar);
+}
+
 static void a_warp_finds_the_positions_that_its_gradients_came_from(void)
 {
     Bar bar;
@@ -469,6 +501,7 @@ int main(void)
     threads_change_no_bit();
     every_failing_allocation_is_told_and_leaks_nothing();
     spread_weights_rise_evenly_between_the_ends_of_a_bar();
+    own_weights_count_but_where_the_surface_follows();
     a_warp_finds_the_positions_that_its_gradients_came_from();
     what_follows_inside_stays();
     return CHECK_RESULT();

@@ -32,13 +32,8 @@ SnStatus sn_flesh_weights(SnContext *context, const SnCagedBody *body, const SnE
     double *known = NULL;
     SN_TRY_NEW(context, known, cage->vertex_count, double);
     SN_TRY(sn_weights_from_surface(context, cage, body->embedding, body->areas, paint->follow, weights, known, followed));
+    sn_weights_add_own(cage, paint->cage_follow, weights, known, followed);
     for (size_t v = 0; v < cage->vertex_count; v++) {
-        double inside = paint->cage_follow ? paint->cage_follow[v] : NAN;
-        if (!isnan(inside) && !followed[v]) {
-            weights[v] = inside;
-            known[v] = 1.0;
-            followed[v] = inside >= SN_WEIGHT_EXACT;
-        }
         weights[v] = followed[v] ? 1.0 : weights[v];
     }
     SN_TRY(sn_weights_spread(context, cage, known, weights));

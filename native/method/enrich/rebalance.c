@@ -95,21 +95,10 @@ cleanup:
 SnStatus sn_rebalance_set_weights(SnContext *context, SnRebalance *r, const double *areas, const double *weights)
 {
     SnStatus status = SN_OK;
-    size_t count = r->cage->vertex_count;
-    double *found = NULL, *known = NULL;
-    unsigned char *followed = NULL;
     sn_context_stage(context, "Spreading the weights", 1);
-    SN_TRY_NEW(context, found, count, double);
-    SN_TRY_NEW(context, known, count, double);
-    SN_TRY_NEW(context, followed, count, unsigned char);
-    SN_TRY(sn_weights_from_surface(context, r->cage, r->embedding, areas, weights, found, known, followed));
-    SN_TRY(sn_weights_spread(context, r->cage, known, found));
-    memcpy(r->vertex_weights, found, count * sizeof *found);
+    SN_TRY(sn_weights_over_cage(context, r->cage, r->embedding, areas, weights, NULL, r->vertex_weights));
     average_weights(r);
 cleanup:
-    sn_release(found);
-    sn_release(known);
-    sn_release(followed);
     return status;
 }
 
