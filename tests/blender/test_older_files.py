@@ -51,7 +51,7 @@ def test_it_plays_and_its_setup_is_one_of_flesh(blend: Path) -> None:
 
 
 def test_a_bake_of_then_marked_as_of_this_engine_is_continued(blend: Path) -> None:
-    """Its files are read as they were written then; only who made it is written over, for another engine starts anew."""
+    """Its files are as they were written then; only who made it is written over, for another engine starts anew."""
     folder = folder_of(blend)
     before = baked_samples(folder)
     made_by_this_engine(folder)
