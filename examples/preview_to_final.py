@@ -120,7 +120,7 @@ def draw(shapes: list[list[Any]], faces: list[Any], titles: list[str], out: Path
         scene.collection.objects.link(camera)
         camera.data.type, camera.data.ortho_scale = "ORTHO", 1.5 * len(shapes)
         middle = 0.5 * 1.45 * (len(shapes) - 1)
-        camera.location = (8.0, middle - 1.5, 2.2)
+        camera.location = (8.0, middle - 13.5 / len(shapes) ** 2, 2.2)
         camera.rotation_euler = (camera.location - Vector((0.0, middle, -0.42))).to_track_quat("Z", "Y").to_euler()
         scene.camera = camera
         scene.render.engine = "BLENDER_WORKBENCH"
