@@ -106,12 +106,16 @@ def test_a_finished_bake_knows_who_collides_and_a_check_looks_at_it(tmp_path: Pa
 
 
 def test_a_settled_start_stands_on_what_is_worn(tmp_path: Path) -> None:
-    shot = falling(True, free_body=False, start="settled", keep_pose=0.0, jiggle=1.0, young=0.0)
+    lower = np.array((0.0, 0.0, -0.035))  # the apron hangs just above the ground, and sags from there
     held = (BALL[:, 2] > 0.3).astype(float)
-    low = dataclasses.replace(
-        shot, rest=shot.rest - (0.0, 0.0, 0.06), painted=dataclasses.replace(shot.painted, follow=held),
-        passengers=tuple(dataclasses.replace(one, rest=one.rest - (0.0, 0.0, 0.06), first=one.first - (0.0, 0.0, 0.06))
-                         for one in shot.passengers),
-    )  # fmt: skip
-    outcome = run.bake(low, still(low), tmp_path)
-    assert shown(outcome, "passenger_0")[:, :, 2].min() > 0.0
+
+    def lowest(collides: bool) -> float:
+        shot = falling(collides, free_body=False, start="settled", keep_pose=0.0, jiggle=1.0, young=0.0)
+        (apron,) = shot.passengers
+        apron = dataclasses.replace(apron, rest=apron.rest + lower, first=apron.first + lower)
+        painted = dataclasses.replace(shot.painted, follow=held)
+        low = dataclasses.replace(shot, rest=shot.rest + lower, painted=painted, passengers=(apron,))
+        return float(shown(run.bake(low, still(low), tmp_path / str(collides)), "passenger_0")[:, :, 2].min())
+
+    assert (PLATE + UP + lower)[:, 2].min() > 0.0
+    assert lowest(False) < -0.01 and lowest(True) > 0.0
