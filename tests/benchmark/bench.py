@@ -186,13 +186,19 @@ def bench_contact() -> list[Row]:
     return run_script("contact.py", PYTHONPATH=os.pathsep.join(PATHS))
 
 
+def bench_touching() -> list[Row]:
+    """Small scenes of bodies that touch, beside Blender's own Soft Body and Cloth."""
+    print("Dominoes, slope and rollers ...", flush=True)
+    return run_script("touching.py", PYTHONPATH=os.pathsep.join(PATHS))
+
+
 def run_script(name: str, **environment: str) -> list[Row]:
     """The rows of a benchmark beside this one."""
     program = [sys.executable, str(ROOT / "tests" / "benchmark" / name)]
     result = subprocess.run(program, env={**os.environ, **environment}, capture_output=True, text=True)
     if result.returncode != 0:
         sys.exit(f"The benchmark {name} failed:\n{result.stdout}{result.stderr}")
-    lines = [line.split(",", 3) for line in result.stdout.splitlines()]
+    lines = [line.split(",", 3) for line in result.stdout.splitlines() if line.count(",") >= 3]
     return [(row, float(ours), float(yardstick) or None, unit) for row, ours, yardstick, unit in lines]
 
 
@@ -298,6 +304,7 @@ def main() -> int:
         *bench_edit(),
         *bench_face(),
         *bench_contact(),
+        *bench_touching(),
         *bench_cloth(),
         *bench_composite(),
         ("tets", report["tets"], None, ""),

@@ -1,6 +1,6 @@
 """Small scenes of bodies that touch, by Sinew and by Blender's own Soft Body and Cloth:
-`PYTHONPATH=addon:examples build/env/45/bin/python tests/benchmark/touching.py [SCENE...] [--film FOLDER]`, one row a
-line: name, ours, yardstick (0: none), unit.
+`PYTHONPATH=addon:examples build/env/45/bin/python tests/benchmark/touching.py [SCENE...] [ENGINE...] [--film FOLDER]`,
+one row a line: name, ours, yardstick (0: none), unit. Engines: sinew, soft_body, cloth.
 
 Scenes are ours, after those that ppf-contact-solver shows (a GPU): a paddle topples eight dominoes; a block lies on a
 slope that is less steep than friction holds; two rollers draw a block through a gap that is thinner than it. Beside
@@ -77,7 +77,7 @@ def domino() -> Scene:
     for frame, x in {1: -0.4, 20: 0.02, 30: 0.02, 40: -0.4}.items():
         paddle.location = (x, 0.0, 0.52)
         paddle.keyframe_insert("location", frame=frame)
-    return Scene(bodies, 90, lambda points, frame: -points[:, 2], 0.6, 9, 0.1, {"young": 2e5, "settle": 0.3})
+    return Scene(bodies, 90, lambda points, frame: -points[:, 2], 0.6, 5, 0.1, {"young": 2e5, "settle": 0.3})
 
 
 def friction() -> Scene:
@@ -91,7 +91,7 @@ def friction() -> Scene:
     axes = np.stack([down, (0.0, 1.0, 0.0), up])
     block = add_mesh("Block", vertices @ axes + 0.104 * up, faces, smooth=False)
     values = {"young": 1e5, "settle": 0.5}
-    return Scene([block], 60, lambda points, frame: -points @ up, 0.4, 28, 0.2, values)
+    return Scene([block], 60, lambda points, frame: -points @ up, 0.4, 15, 0.2, values)
 
 
 def roller() -> Scene:
@@ -122,7 +122,7 @@ def roller() -> Scene:
         sides = [np.hypot(points[:, 0], points[:, 2] - s * (radius + gap / 2)) for s in (1.0, -1.0)]
         return radius * cos(pi / 48) - np.minimum(*sides)
 
-    return Scene([block], 90, depth, 0.6, 22, 0.2, {"young": 1e5, "settle": 0.5})
+    return Scene([block], 90, depth, 0.6, 16, 0.2, {"young": 1e5, "settle": 0.5})
 
 
 def scenes_curves(ob: Any) -> list[Any]:
@@ -175,8 +175,6 @@ def played(scene: Scene) -> tuple[list[Floats], float]:
 
 def by_soft_body(scene: Scene, folder: Path) -> tuple[list[Floats], float]:
     for ob in scene.bodies:
-        if len(scene.bodies) > 1:
-            ob.modifiers.new("Collision", "COLLISION")
         soft = ob.modifiers.new("Softbody", "SOFT_BODY").settings
         soft.use_goal, soft.use_stiff_quads, soft.use_edges = False, True, True
         soft.pull, soft.push, soft.bend, soft.shear, soft.damping = 0.9, 0.9, 5.0, 1.0, 5.0
@@ -188,8 +186,6 @@ def by_soft_body(scene: Scene, folder: Path) -> tuple[list[Floats], float]:
 
 def by_cloth(scene: Scene, folder: Path) -> tuple[list[Floats], float]:
     for ob in scene.bodies:
-        if len(scene.bodies) > 1:
-            ob.modifiers.new("Collision", "COLLISION")
         modifier = ob.modifiers.new("Cloth", "CLOTH")
         cloth, touch = modifier.settings, modifier.collision_settings
         cloth.quality, cloth.mass = 15, 0.1
@@ -250,7 +246,9 @@ def main(arguments: list[str]) -> int:
     assert tan(SLOPE * pi / 180.0) < GRIP
     chosen = [name for name in SCENES if name in arguments] or list(SCENES)
     for name in chosen:
-        for engine in [one for one in ENGINES if one in arguments] or ENGINES:
+        # Bodies of Blender's that look at each other are a cycle of its dependencies: it has no dominoes.
+        able = ENGINES[:1] if name == "domino" else ENGINES
+        for engine in [one for one in able if one in arguments] or able:
             measure(name, engine, film)
     return 0
 
