@@ -35,7 +35,7 @@ AT_ONCE = min(3, (os.cpu_count() or 1) + 1)  # they wait for windows, timers and
 # fuses products, and of the sanitized build, which does not.
 PLAIN = (
     "allocations box_tree cage cancel contact_candidates contact_intersections distance_field embedding fill memory "
-    "mend mesh_cancel split stuffing tet_mesh thin_shells threads tri_mesh union_find wrinkles"
+    "mend mesh_cancel split stuffing tet_mesh thin_shells threads touch_planes tri_mesh union_find wrinkles"
 ).split()
 MEMORY, ENOUGH = "/dev/shm", 4e9  # bytes: a bake makes sure many times that it is on the disk, which memory needs not
 # What depends on the application rather than on the bpy module, which runs everything.
