@@ -148,8 +148,9 @@ def open_file(w: Window) -> Steps:
 
 def add(w: Window) -> Steps:
     yield from w.picture("add")
-    yield from w.click("sinew.add")
+    yield from w.click("sinew.add()")  # not one of those beside it, which name a method
     assert item().object == calf()
+    assert module("scene.setup").find_of(calf(), bpy.context.scene).method == "enrich"
     yield 0.5
     yield from w.picture("added")
 

@@ -25,19 +25,20 @@ WRONG = {
 }
 # Without any bones.
 WRONG_BY_SHAPE = {
-    "biped": {"free buttocks", "free hair"},
+    "biped": {"free breasts", "free buttocks", "free hair"},
     "bird": {"free wattle", "held torso"},
     "rat": {"free ears", "held feet"},
-    "ox": {"free dewlap", "free tail"},
+    "ox": {"free dewlap", "free udder"},
     "frog": {"free throat"},
     "bat": {"free ears", "held skull"},
     "bust": {"held skull"},
     "rabbit": {"free belly", "free ears", "held feet", "held skull"},
     "cat": {"free belly", "free ears"},
+    "giant": {"free buttocks"},
     "rooster": {"free comb", "held skull"},
     "carp": {"free fins"},
-    "sitter": {"free breasts", "held skull"},
-    "pineapple": {"free leaves"},
+    "sitter": {"free breasts", "free cheeks", "held skull"},
+    "pineapple": {"free belly", "free leaves"},
 }
 
 

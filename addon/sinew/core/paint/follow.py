@@ -50,6 +50,7 @@ _FOOT = 0.6  # of its own thickness: what stands higher is told apart
 _MUZZLE = 1.5  # of its own thickness from the line of a head's bone
 _OFF_LINE = 1.32  # of what is usual on a head: what is nearer to its line goes on with it
 _SHARE = 0.3  # of a head: what is more is the head
+_MOST_HEAD = 0.35  # of a body without bones: what is more is hardly a head, and what is aside of it may be legs
 _LONG = 8.0  # of its own thickness: what rises so far need not be far aside
 _SMOOTH, _SMOOTH_FLESH = 0.014, 0.032  # of size: over which ears and tails let go, and the torso's flesh
 _EXACT = 0.93  # weights from here on follow exactly
@@ -184,34 +185,18 @@ def _boned(solid: Solid, touch: Floats, bones: list[Segment], skin: Floats) -> B
 
 
 def _boneless(solid: Solid, touch: Floats) -> Body:
-    """What is deep is what is thick, and on the torso what is far from its middle."""
+    """What is deep is what is thick."""
     tree = by_shape(solid)
     kinds = np.append([piece.kind for piece in tree.pieces], TORSO)[tree.of_cell]
     aside = np.zeros(solid.count)
     for piece in tree.pieces:
-        if piece.kind == HEAD and len(piece.cells):
+        if piece.kind == HEAD and 0 < len(piece.cells) < _MOST_HEAD * solid.count:
             # A muzzle goes on from where the head begins, through its middle or to its tip.
             places, own = solid.centres[piece.cells], touch[piece.cells]
             tip = places[((places - piece.start) ** 2).sum(axis=1).argmax()]
             rays = [_line(piece.start, end) for end in (places.mean(axis=0), tip)]
             aside[piece.cells] = np.minimum(*(segment_distance(own, ray, endless=True) for ray in rays))
-    distance, lines = solid.thick, _middle_lines(solid, tree)
-    if lines:
-        far = np.min([segment_distance(touch, line) for line in lines], axis=0)
-        distance = np.where(kinds == TORSO, far, solid.thick)
-    return Body(solid, tree, kinds, distance, aside, [])
-
-
-def _middle_lines(solid: Solid, tree: Tree) -> list[Segment]:
-    """From where each piece of the torso begins through its middle to where the next ones on the axis do."""
-    lines = []
-    for piece in tree.pieces:
-        if piece.kind == TORSO and piece.is_axial and len(piece.cells):
-            middle = solid.centres[piece.cells].mean(axis=0)
-            ends = [tree.pieces[child].start for child in piece.children if tree.pieces[child].is_axial]
-            ends += [piece.start] if piece.parent >= 0 else []
-            lines += [_line(middle, end) for end in ends or [middle]]
-    return lines
+    return Body(solid, tree, kinds, solid.thick, aside, [])
 
 
 def _line(head: Floats, tail: Floats) -> Segment:
