@@ -6,7 +6,7 @@ Scenes are ours, after those that ppf-contact-solver shows (a GPU): a paddle top
 slope that is less steep than friction holds; two rollers draw a block through a gap that is thinner than it. Beside
 seconds a frame (60 a second, once cages are made) stand how deep vertices get into what is hard, in percent of a body's
 size, how many edges run through other bodies at most, and in percent of size how far in the last half second the block
-creeps down its slope. What each is told to be made of is as stiff as it goes without trembling."""
+creeps down its slope. Blender's materials are a guess at what is as stiff."""
 
 from __future__ import annotations
 
