@@ -60,7 +60,7 @@ def preview_resolution(rest: Floats, triangles: Ints, coarse: int, fine: int, mo
     few, many = (max(count_tets(rest, triangles, cells, monitor=monitor), 1) for cells in (coarse, fine))
     if few >= _QUICK or many <= _QUICK:
         return coarse if few >= _QUICK else fine
-    return int(coarse * (fine / coarse) ** (math.log(_QUICK / few) / math.log(many / few)))
+    return math.ceil(coarse * (fine / coarse) ** (math.log(_QUICK / few) / math.log(many / few)))
 
 
 def triangles_along(rest: Floats, triangles: Ints) -> float:
