@@ -11,19 +11,16 @@
 static size_t cut(const SnBoxTree *tree, size_t body, size_t most, size_t number, SnSurfacePatches *patches)
 {
     size_t first_triangle = patches->surface->bodies[body].first_triangle;
-    for (size_t at = 0; at < tree->node_count;) {
+    for (size_t at = 0; (at = sn_box_tree_part(tree, most, at)) < tree->node_count; at = (size_t)tree->nodes[at].next, number++) {
         const SnBoxTreeNode *node = tree->nodes + at;
-        int whole = (size_t)(node->end - node->begin) <= most || node->right == 0;
-        for (int32_t i = node->begin; i < node->end && whole && patches->patches != NULL; i++) {
+        for (int32_t i = node->begin; i < node->end && patches->patches != NULL; i++) {
             patches->triangle_patches[first_triangle + (size_t)tree->items[i]] = (int32_t)number;
             patches->triangles[first_triangle + (size_t)i] = (int32_t)first_triangle + tree->items[i];
         }
-        if (whole && patches->patches != NULL) {
+        if (patches->patches != NULL) {
             patches->patches[number] = (SnPatch){.body = body, .kinematic = 1, .first_triangle = first_triangle + (size_t)node->begin,
                                                  .triangle_count = (size_t)(node->end - node->begin)};
         }
-        number += (size_t)whole;
-        at = whole ? (size_t)node->next : at + 1;
     }
     return number;
 }

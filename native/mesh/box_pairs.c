@@ -93,15 +93,11 @@ static void make_tasks(const SnBoxTree *tree, size_t other_count, SnBoxPairs *pa
     size_t most = 2 * tree->item_count / MOST_TASKS;
     most = most > LEAST_PER_TASK ? most : LEAST_PER_TASK;
     pairs->task_count = 0;
-    for (size_t at = 0; at < tree->node_count && other_count > 0;) {
-        const SnBoxTreeNode *node = tree->nodes + at;
-        int whole = (size_t)(node->end - node->begin) <= most;
-        if (whole) {
-            SnBoxTask *task = pairs->tasks + pairs->task_count++;
-            task->node = (int32_t)at;
-            task->waiting = 1;
-        }
-        at = whole ? (size_t)node->next : at + 1;
+    size_t at = other_count > 0 ? sn_box_tree_part(tree, most, 0) : tree->node_count;
+    for (; at < tree->node_count; at = sn_box_tree_part(tree, most, (size_t)tree->nodes[at].next)) {
+        SnBoxTask *task = pairs->tasks + pairs->task_count++; /* it keeps its room */
+        task->node = (int32_t)at;
+        task->waiting = 1;
     }
 }
 

@@ -71,4 +71,14 @@ static inline void sn_box_tree_visit(const SnBoxTree *tree, SnNodeVisit enter, S
     }
 }
 
+/* Cuts the tree into subtrees of at most `most` items, or leaves: the first of them from node `at` on, tree->node_count where there is
+   none; the next is found from its `next` on. */
+static inline size_t sn_box_tree_part(const SnBoxTree *tree, size_t most, size_t at)
+{
+    while (at < tree->node_count && (size_t)(tree->nodes[at].end - tree->nodes[at].begin) > most && tree->nodes[at].right != 0) {
+        at++;
+    }
+    return at;
+}
+
 #endif

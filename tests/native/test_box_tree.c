@@ -296,12 +296,35 @@ static void failing_memory_leaves_nothing_behind_and_asking_again_needs_none(SnC
     sn_release(boxes);
 }
 
+/* Each item lies in one of them, and they follow each other. */
+static void parts_hold_all_items_once_and_no_more_than_asked(SnContext *context)
+{
+    static const size_t MOST[] = {1, 4, 7, 40, 899, 900, 5000};
+    SnBoxTree tree;
+    double *boxes = random_boxes(context, 900, 0.1, 11);
+    CHECK(sn_box_tree_build(context, 900, boxes, &tree) == SN_OK);
+    for (size_t k = 0; k < sizeof MOST / sizeof *MOST; k++) {
+        int32_t reached = 0;
+        size_t parts = 0;
+        for (size_t at = 0; (at = sn_box_tree_part(&tree, MOST[k], at)) < tree.node_count; at = (size_t)tree.nodes[at].next, parts++) {
+            const SnBoxTreeNode *node = tree.nodes + at;
+            CHECK(node->begin == reached && ((size_t)(node->end - node->begin) <= MOST[k] || node->right == 0));
+            reached = node->end;
+        }
+        CHECK(reached == 900 && (MOST[k] < 900 ? parts >= 900 / MOST[k] / 4 && parts > 1 : parts == 1));
+    }
+    CHECK(sn_box_tree_part(&(SnBoxTree){0}, 4, 0) == 0);
+    sn_box_tree_clear(&tree);
+    sn_release(boxes);
+}
+
 int main(void)
 {
     SnContext context;
     sn_context_init(&context);
     every_question_is_answered_as_by_looking_at_everything(&context);
     an_empty_tree_answers_with_none(&context);
+    parts_hold_all_items_once_and_no_more_than_asked(&context);
     a_refitted_tree_gives_the_pairs_of_a_new_one_and_counts_what_it_costs(&context);
     same_bits_on_any_number_of_threads(&context);
     failing_memory_leaves_nothing_behind_and_asking_again_needs_none(&context);
