@@ -7,8 +7,8 @@
 #include "dynamics/springs.h"
 #include "energy/term.h"
 
-/* A range of vertices that belong together, with its own terms, exact rows and springs. An obstacle is a body of fixed vertices that weigh
-   nothing and have no terms. */
+/* A range of vertices that belong together, with its own terms, exact rows and springs. Obstacles are none: they are surfaces that
+   are led (dynamics/colliders.h). */
 typedef struct SnBody {
     size_t first_vertex, vertex_count;
     size_t first_term, term_count;

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define CHUNK ((size_t)2048)
-#define SOUND_VOLUME 0.05  /* a fitted tet below this fraction of its rest volume has no trustworthy gradient */
+#define TRUSTED_VOLUME 0.05 /* a fitted tet below this fraction of its rest volume has no trustworthy gradient */
 #define LARGEST_GRADIENT 4.0
 
 SnStatus sn_detail_map_init(SnContext *context, const SnTetMesh *cage, const SnEmbedding *embedding, SnDetailMap *map)
@@ -61,7 +61,7 @@ static void weigh_tets(SnDetailMap *map, const double *simulated, const unsigned
         sn_mat3_edges(map->fitted, tet, from);
         memset(inverse, 0, 9 * sizeof *inverse);
         double volume = sn_mat3_inverse(from, inverse);
-        int sound = volume > SOUND_VOLUME * sn_mat3_determinant(rest);
+        int sound = volume > TRUSTED_VOLUME * sn_mat3_determinant(rest);
         map->volumes[e] = still ? INFINITY : (sound ? volume : 0.0);
         for (size_t i = 0; i < 4; i++) {
             map->weights[tet[i]] += map->volumes[e];

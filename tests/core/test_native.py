@@ -111,11 +111,30 @@ CORNERS = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0
 SQUARE = np.array([[0, 1, 2], [0, 2, 3]], np.int32)
 
 
+def types() -> list[ast.stmt]:
+    return ast.parse((Path(sinew.__file__).parent / "_native.pyi").read_text(encoding="utf-8")).body
+
+
+def names_in(body: list[ast.stmt]) -> set[str]:
+    named = {node.name for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    named |= {node.target.id for node in body if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)}
+    return {name for name in named if name in ("__version__", "__new__") or not name.startswith("_")}
+
+
+def test_the_types_of_the_module_name_what_is_in_it_and_no_more() -> None:
+    aliases = {"Floats", "Ints"}
+    assert names_in(types()) - aliases == {name for name in dir(module) if name == "__version__" or name[0] != "_"}
+    for node in types():
+        if isinstance(node, ast.ClassDef):
+            of_type, told = vars(getattr(module, node.name)), names_in(node.body) - {"__new__"}
+            assert {name for name in of_type if not name.startswith("_")} <= told, node.name
+            assert all(hasattr(getattr(module, node.name), name) for name in told), node.name
+
+
 def with_monitor() -> set[str]:
     """What the types of the module say takes a monitor."""
-    text = (Path(sinew.__file__).parent / "_native.pyi").read_text(encoding="utf-8")
     found = set()
-    for node in ast.parse(text).body:
+    for node in types():
         own = node.body if isinstance(node, ast.ClassDef) else [node]
         for function in own:
             if isinstance(function, ast.FunctionDef):
