@@ -14,6 +14,7 @@ __version__: str
 SOUND_VOLUME: float  # of that at rest: a fitted tet below it is as good as inside out
 STEP_ANGLE: float  # radians of the jiggle's phase in one automatic substep
 SURFACE_GROUPS: float  # vertex groups that may be named to ignore each other
+TERMS_MOST: float  # kinds of energy in one world, of all its bodies
 WEIGHT_EXACT: float  # a follow weight from here on is 1
 
 def use_errors(

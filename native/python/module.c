@@ -3,6 +3,7 @@
 
 #include "contact/surface.h"
 #include "dynamics/weights.h"
+#include "energy/term.h"
 #include "method/enrich/enrich.h"
 #include "python/errors.h"
 #include "python/functions.h"
@@ -45,6 +46,7 @@ static int add_constants(PyObject *module)
         {"SOUND_VOLUME", SN_ENRICH_SOUND_VOLUME},
         {"STEP_ANGLE", SN_ENRICH_STEP_ANGLE},
         {"SURFACE_GROUPS", SN_SURFACE_GROUPS},
+        {"TERMS_MOST", SN_TERMS_MOST},
         {"WEIGHT_EXACT", SN_WEIGHT_EXACT},
     };
     for (size_t k = 0; k < sizeof constants / sizeof *constants; k++) {

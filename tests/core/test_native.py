@@ -15,11 +15,14 @@ import pytest
 import sinew
 from bodies import box_tets, sphere
 from sheets import sheet
+from sinew.core.bake.method import check_room
 from sinew.core.base.errors import BadInput, Cancelled
 from sinew.core.base.native import Monitor, module
 from sinew.core.flesh.enricher import Enricher
 from sinew.core.flesh.settings import Settings
+from sinew.core.methods.enrich import METHOD as ENRICH
 from sinew.core.methods.face.settings import Settings as FaceSettings
+from sinew.core.methods.tracks import METHOD as TRACKS
 from sinew.core.methods.tracks.cloth import Cloth
 from sinew.core.methods.tracks.guide import make_averages
 from sinew.core.methods.tracks.settings import Settings as ClothSettings
@@ -268,6 +271,20 @@ def test_an_ensemble_takes_simulations_each_once_and_moves_that_are_tuples() -> 
         ensemble.advance([move, (None, still[:3], still, None, still.copy(), np.zeros_like(still))])
     other = (None, still, still, None, still.copy(), np.zeros_like(still))
     assert [numbers[3] for numbers in ensemble.advance([move, other])] == [5, 5]
+
+
+def test_a_world_that_is_too_full_is_told_before_it_is_made() -> None:
+    flat, pins = sheet(1, 1, 0.05), np.zeros(4)
+    averages = make_averages(*flat, None)
+    many = [Cloth(*flat, pins, ClothSettings(), 24.0, averages=averages)._simulation for _ in range(33)]
+    assert TRACKS.terms * 32 == module.TERMS_MOST
+    module.Ensemble(many[:32])
+    check_room([TRACKS] * 32)
+    with pytest.raises(BadInput, match="fewer setups"):
+        module.Ensemble(many)
+    with pytest.raises(BadInput, match="33 setups touch"):
+        check_room([TRACKS] * 33)
+    check_room([ENRICH] * int(module.TERMS_MOST))
 
 
 def test_a_call_is_cancelled_from_another_thread_while_it_works() -> None:

@@ -6,7 +6,7 @@ import heapq
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ..core.bake.method import find
+from ..core.bake.method import check_room, find
 from ..core.bake.shot import Sample
 from ..core.base.errors import Error
 from ..scene import relations, setup
@@ -50,6 +50,7 @@ def share_worlds(works: Sequence[Sampling]) -> None:
         worlds.setdefault(work.world or f" {work.name}", []).append(work)
     for company in worlds.values():
         if len(company) > 1:
+            check_room([work.method for work in company])
             with sentences():
                 met = meets([(work.ob, work.settings) for work in company], setup.current_scene())
             for work in company:

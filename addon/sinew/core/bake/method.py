@@ -153,6 +153,7 @@ class Method:
     fresh: Mapping[str, Any] = field(default_factory=dict)
     numbers: type[Numbers] = Numbers
     tell: Callable[[Mapping[str, Any]], Told] = lambda report: Told()
+    terms: int = 1  # kinds of energy that each body of it has in a world, at most
     ahead: Callable[[Any], int] = lambda settings: 0  # a state has looked at so many samples after its own
     splices: bool = False  # a bake whose input has changed takes from the one before what comes after it
     rehearsal: str = ""  # what may be tried on a few frames before a bake, in words: "what comes of it"
@@ -185,6 +186,17 @@ def register(method: Method) -> None:
 
 def unregister(name: str) -> None:
     del _known[name]
+
+
+def check_room(company: Sequence[Method]) -> None:
+    """Raises where one world has no room for bodies of these methods, before anything of them is read."""
+    from ..base.native import module  # takes a moment the first time
+
+    if sum(method.terms for method in company) > module.TERMS_MOST:
+        raise BadInput(
+            f"{len(company)} setups touch and would be simulated together, more than there is room for: let some of "
+            "them not collide, or take each setup from its world."
+        )
 
 
 def known() -> Sequence[Method]:

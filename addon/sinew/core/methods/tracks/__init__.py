@@ -25,6 +25,7 @@ def _monitor() -> Any:
 METHOD = Method(
     name="tracks",
     label="Cloth",
+    terms=2,  # stretch and bend
     description="Thin shells fold and swing like their material; on average the animation stays",
     settings=Settings,
     layout=layout.layout,
