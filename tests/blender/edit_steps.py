@@ -167,7 +167,7 @@ def story(window: Window) -> Steps:
     yield from window.press_mouse()
     assert item().handles_index == 0 and len(handles()) == 1
     here = places()
-    start = pixels(here[pulled])
+    start = pixels(0.95 * here[pulled] + 0.05 * here.mean(axis=0))  # inside its outline
     yield from window.move(*start)
     window.event("LEFTMOUSE", "PRESS")
     yield 0.3
