@@ -246,18 +246,20 @@ static void steps_that_are_too_rough_are_cut(void)
     Scene bar = scene_bar(&context, 5, 1, 2e4, &sn_density_neo_hookean);
     size_t n = 3 * bar.mesh.vertex_count;
     scene_clear(&bar);
-    double *fine, *coarse, *cut, *smooth;
+    double *fine, *coarse, *cut, *smooth, *wild;
     CHECK(shake(&context, 32, 0.0, &fine) == 320);
     CHECK(shake(&context, 1, 0.0, &coarse) == 10);
-    int steps = shake(&context, 1, 1e-4, &cut);
+    int steps = shake(&context, 1, 5e-4, &cut); /* a thousandth of the bar, as flesh has it */
     CHECK(steps > 10 && steps <= 40);
     CHECK(shake(&context, 1, 10.0, &smooth) == 10);
+    CHECK(shake(&context, 1, 1e-6, &wild) == 10);
     double off = scene_distance(coarse, fine, n), better = scene_distance(cut, fine, n);
     printf("thrown to and fro: %.2g off with whole steps, %.2g with %d\n", off, better, steps);
     CHECK(better < 0.5 * off);
     CHECK(scene_same_bits(coarse, smooth, n)); /* what is calm keeps its steps */
-    double *all[4] = {fine, coarse, cut, smooth};
-    for (int k = 0; k < 4; k++) {
+    CHECK(scene_same_bits(coarse, wild, n));   /* and so does what is torn out of all shape */
+    double *all[5] = {fine, coarse, cut, smooth, wild};
+    for (int k = 0; k < 5; k++) {
         sn_release(all[k]);
     }
 }
