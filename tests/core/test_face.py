@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sinew.core.paint.face import JAW, SKULL, SOFT, Face, find_face, named_jaw
+from sinew.core.paint import face as finding
+from sinew.core.paint.face import JAW, SKULL, SOFT, Face, find_face, moves_of_poses, named_jaw, told_by
 from sinew.core.paint.face_likeness import looks_like_face
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "examples"))
@@ -95,15 +96,65 @@ def test_jaw_is_found_on_skin_alone() -> None:
     assert np.degrees(face.jaw.angle) == pytest.approx(20.0, abs=3.0)
 
 
-def test_findings_turn_and_grow_with_the_head() -> None:
-    plain = found()
-    c, s = np.cos(0.7), np.sin(0.7)
-    turn = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]) @ np.array([[1.0, 0, 0], [0, c, -s], [0, s, c]])
-    turned = found(100.0 * HEAD.vertices @ turn.T + 3.0, 100.0 * KEYS @ turn.T)
-    assert turned.jaw_key == plain.jaw_key and (turned.carrier == plain.carrier).all()
-    # The face's size is that of a box along the axes, and mobility is averaged over a part of it.
-    assert turned.size / (100.0 * plain.size) == pytest.approx(1.0, abs=0.25)
-    assert np.abs(turned.mobility - 100.0 * plain.mobility).max() < 0.05 * 100.0 * plain.mobility.max()
+def turned(degrees: float, axis: tuple[float, float, float]) -> np.ndarray:
+    x, y, z = np.array(axis) / np.linalg.norm(axis)
+    cross, angle = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]]), np.radians(degrees)
+    return np.asarray(np.eye(3) + np.sin(angle) * cross + (1.0 - np.cos(angle)) * cross @ cross)
+
+
+TURNS = {
+    "nods": turned(30.0, (1.0, 0.0, 0.0)),
+    "lies": turned(90.0, (1.0, 0.0, 0.0)),
+    "tilts": turned(45.0, (0.0, 1.0, 0.0)),
+    "shakes": turned(30.0, (0.0, 0.0, 1.0)),
+    "askew": turned(77.0, (1.0, 2.0, 3.0)),
+    "mirrored": np.diag([-1.0, 1.0, 1.0]),
+    "mirrored and askew": turned(130.0, (1.0, -2.0, 0.5)) @ np.diag([-1.0, 1.0, 1.0]),
+}
+
+
+def alike(one: np.ndarray, other: np.ndarray) -> float:
+    """How far off, of the largest."""
+    return float(np.abs(one - other).max() / np.abs(other).max())
+
+
+@pytest.mark.parametrize("turn", TURNS.values(), ids=TURNS)
+def test_findings_turn_and_grow_with_the_head(turn: np.ndarray) -> None:
+    """As precise as Blender stores points; what is near the face among that, as of a whole body."""
+    plain = told_by(found(), HEAD.vertices, None)
+    vertices = (100.0 * HEAD.vertices @ turn.T + 3.0).astype(np.float32)
+    keys = (100.0 * KEYS @ turn.T).astype(np.float32)
+    face = told_by(found(vertices.astype(float), keys), vertices.astype(float), None)
+    assert face.jaw_key == plain.jaw_key and (face.carrier == plain.carrier).all()
+    assert (face.is_free == plain.is_free).all()
+    assert face.size / (100.0 * plain.size) == pytest.approx(1.0, abs=1e-5)
+    assert max(alike(face.mobility, 100.0 * plain.mobility), alike(face.depth, 100.0 * plain.depth)) < 1e-4
+    assert max(alike(getattr(face, name), getattr(plain, name)) for name in ("head", "jaw_share", "chin")) < 1e-4
+    assert looks_like_face(vertices, keys)
+
+
+def test_an_upright_face_is_as_long_as_the_box_around_what_moves(monkeypatch: pytest.MonkeyPatch) -> None:
+    boxes, length_of = [], finding.length_of
+
+    def measured(points: np.ndarray, areas: np.ndarray) -> float:
+        boxes.append(float(np.ptp(points, axis=0).max()))
+        return length_of(points, areas)
+
+    monkeypatch.setattr(finding, "length_of", measured)
+    assert found().size == pytest.approx(boxes[-1], rel=0.01)
+    assert length_of(np.ones((3, 3)), np.ones(3)) == 0.0
+
+
+def test_poses_of_bones_tell_the_same_however_the_head_is_turned() -> None:
+    poses = [HEAD.vertices + KEYS[k] for k in (0, 5, 9)]
+    plain, turn = moves_of_poses(HEAD.vertices, HEAD.triangles, poses), TURNS["askew"]
+    moves = moves_of_poses(HEAD.vertices @ turn.T, HEAD.triangles, [pose @ turn.T for pose in poses])
+    assert alike(moves, plain @ turn.T) < 1e-6
+
+
+def test_keys_of_which_nearly_all_are_empty_are_no_face() -> None:
+    few = np.where(np.arange(len(KEYS))[:, None, None] == NAMES.index("jawOpen"), KEYS, 0.0)
+    assert find_face(HEAD.vertices, HEAD.triangles, np.concatenate([few, few * 0.0]), [*NAMES, *NAMELESS]) is None
 
 
 def test_too_few_keys_or_keys_without_motion_are_no_face() -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from .face import robust_rigid_fit
+from .face import length_of, robust_rigid_fit
 
 Floats = npt.NDArray[np.float64]
 
@@ -30,7 +30,7 @@ def looks_like_face(points: npt.NDArray[np.float32], moves: npt.NDArray[np.float
         return False
     longest = np.abs(moving).max(axis=(0, 2))
     part = points[longest > 0.1 * longest.max()]
-    size = float(np.ptp(part, axis=0).max())
+    size = length_of(part.astype(np.float64), np.ones(len(part)))
     some = np.arange(0, len(points), -(-len(points) // _POINTS))
     return any(
         _turns(points[some].astype(np.float64), move[some].astype(np.float64)) and _parts(points, move, size)
