@@ -73,10 +73,11 @@ def test_each_pull_is_one_step_of_undo(arm: Any) -> None:
 
 
 def test_what_is_applied_is_saved_and_what_is_not_waits_in_the_setup(arm: Any, tmp_path: Path) -> None:
-    pull(arm, 0.0, 0.05, 0.0)
+    tip = tip_of(arm)
+    pull(arm, 0.0, 0.05, 0.0, vertex=tip)
     assert bpy.ops.sinew.apply_edits() == {"FINISHED"}
     applied = frames(arm)
-    pull(arm, 0.03, 0.0, 0.0, frame=9)
+    pull(arm, 0.03, 0.0, 0.0, frame=9, vertex=tip)
     show_live()
     assert "live" in str(playback.cache_path(arm))
     save(tmp_path / "arm.blend")
