@@ -22,7 +22,8 @@ Ints = npt.NDArray[np.int32]
 LANDED = 1e-5  # of size: how near handles come to where they are pulled
 _NEAR = 1e-4  # the same while one is dragged: a tenth of a pixel
 _POLISHES = 4  # the carrier lands first, then the surface on it with its detail
-_SLIPS = 0.003  # of the longest pull: what contacts may be off
+_SLIPS = 0.003  # of the longest pull: what contacts may be off, ...
+_CLEAR = 1.5 * _SLIPS  # ... and how far from others what is brought near is to stay: off by that, it is not in them
 _MOST_ROWS = {"above": 48, "slide": 48, "pin": 96}  # that keep contacts
 _AT_ONCE = 2  # contacts that are held after a look at all frames
 # What a contact gives of its way, and a handle that contacts are against at first and at last.
@@ -349,7 +350,7 @@ class Editor:
         if len(near.vertices):
             ways = self._ways(near.vertices, way)
             farthest = float(np.linalg.norm(ways, axis=1).max())
-            broken += contacts.broken(frame, near, ways, pulled[near.vertices], _SLIPS * longest)
+            broken += contacts.broken(frame, near, ways, pulled[near.vertices], _CLEAR * longest)
         if own is not None:
             ways, other = self._ways(own.vertices, way), self._ways(own.against, way)
             farthest = max(farthest, float(np.linalg.norm(ways, axis=1).max()))
