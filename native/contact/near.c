@@ -112,13 +112,13 @@ static inline void find_difference(const Moment *moment, int32_t point, int32_t 
     sn_subtract(x, o, d);
 }
 
-/* Whether some neighbour of a point leans along `n` by less than nothing. */
-static int point_leans(const SnSurface *surface, const Moment *q, int32_t point, const double n[3], double sign)
+/* Whether some neighbour of a point leans along `n` by less than nothing, or than `play`. */
+static int point_leans(const SnSurface *surface, const Moment *q, int32_t point, const double n[3], double sign, double play)
 {
     for (int32_t k = surface->point_starts[point]; k < surface->point_starts[point + 1]; k++) {
         double d[3];
         find_difference(q, surface->point_points[k], point, d);
-        if (sign * sn_dot3(n, d) < -LEAN * sqrt(sn_dot3(d, d))) {
+        if (sign * sn_dot3(n, d) < -fmax(LEAN * sqrt(sn_dot3(d, d)), play)) {
             return 1;
         }
     }
@@ -126,7 +126,7 @@ static int point_leans(const SnSurface *surface, const Moment *q, int32_t point,
 }
 
 /* The same for the triangles at an edge. */
-static int edge_leans(const SnSurface *surface, const Moment *q, int32_t edge, const double n[3], double sign)
+static int edge_leans(const SnSurface *surface, const Moment *q, int32_t edge, const double n[3], double sign, double play)
 {
     const int32_t *ends = surface->edges + 2 * (size_t)edge;
     double along[3];
@@ -141,7 +141,7 @@ static int edge_leans(const SnSurface *surface, const Moment *q, int32_t edge, c
         for (int a = 0; a < 3; a++) {
             inward[a] -= part * along[a];
         }
-        if (sign * sn_dot3(n, inward) < -LEAN * sqrt(sn_dot3(inward, inward))) {
+        if (sign * sn_dot3(n, inward) < -fmax(LEAN * sqrt(sn_dot3(inward, inward)), play)) {
             return 1;
         }
     }
@@ -172,24 +172,29 @@ static int foot_is_lowest(const SnSurface *surface, const Moment *q, const SnPai
         }
     }
     if (count == 1) {
-        return !point_leans(surface, q, corners[0], touch->n, -1.0);
+        return !point_leans(surface, q, corners[0], touch->n, -1.0, 0.0);
     }
     if (count == 2) {
         int32_t edge = find_edge(surface, pair->elements[1], corners[0], corners[1]);
-        return edge < 0 || !edge_leans(surface, q, edge, touch->n, -1.0);
+        return edge < 0 || !edge_leans(surface, q, edge, touch->n, -1.0, 0.0);
     }
     return 1;
 }
 
-/* Whether the distance of a pair is a local minimum on both sides. */
-static int is_lowest(const SnSurface *surface, const Moment *q, const SnPair *pair, const SnTouch *touch)
+/* Whether both feet of edges are inside of them. */
+static int crosses(const SnTouch *touch)
+{
+    return fmin(fabs(touch->c[0]), fabs(touch->c[1])) > INSIDE && fmin(fabs(touch->c[2]), fabs(touch->c[3])) > INSIDE;
+}
+
+/* Whether the distance of a pair is a local minimum on both sides, but for some play. */
+static int is_lowest(const SnSurface *surface, const Moment *q, const SnPair *pair, const SnTouch *touch, double play)
 {
     if (touch->edges) {
-        int inside = fmin(fabs(touch->c[0]), fabs(touch->c[1])) > INSIDE && fmin(fabs(touch->c[2]), fabs(touch->c[3])) > INSIDE;
-        return inside && !edge_leans(surface, q, pair->elements[0], touch->n, 1.0) &&
-               !edge_leans(surface, q, pair->elements[1], touch->n, -1.0);
+        return crosses(touch) && !edge_leans(surface, q, pair->elements[0], touch->n, 1.0, play) &&
+               !edge_leans(surface, q, pair->elements[1], touch->n, -1.0, play);
     }
-    return !point_leans(surface, q, pair->points[0], touch->n, 1.0) && foot_is_lowest(surface, q, pair, touch);
+    return !point_leans(surface, q, pair->points[0], touch->n, 1.0, play) && foot_is_lowest(surface, q, pair, touch);
 }
 
 /* Whether a pair of a tangle is where it should be: in front of the triangle, or both edges in front of each other, of closed bodies. */
@@ -213,8 +218,27 @@ static int is_in_front(const SnSurface *surface, const double *q, const SnPair *
     return front[1] > 0.0 && (front[0] > 0.0 || !touch->edges);
 }
 
+/* Touches of an earlier moment, and what each pressed with. */
+typedef struct Pressed {
+    const SnTouches *touches;
+    const double *forces;
+} Pressed;
+
+/* Whether a pair has pressed, with both feet inside of what they rest on: its direction is the surfaces' own. */
+static int has_pressed(const Pressed *pressed, SnTouch *touch)
+{
+    const SnTouches *touches = pressed->touches;
+    int inside = touch->edges ? crosses(touch) : touch->c[1] != 0.0 && touch->c[2] != 0.0 && touch->c[3] != 0.0;
+    if (!inside || touches->count == 0 || pressed->forces == NULL) {
+        return 0;
+    }
+    set_key(touch);
+    const SnTouch *found = bsearch(touch, touches->touches, touches->count, sizeof *touch, sn_touch_compare);
+    return found != NULL && pressed->forces[found - touches->touches] > 0.0;
+}
+
 /* Looks at a candidate: 1 where it touches. */
-static int look(const SnCandidates *candidates, int32_t place, const double *q, SnTouch *touch)
+static int look(const SnCandidates *candidates, const Pressed *pressed, int32_t place, const double *q, SnTouch *touch)
 {
     const SnSurface *surface = candidates->surface;
     int edges;
@@ -239,12 +263,15 @@ static int look(const SnCandidates *candidates, int32_t place, const double *q, 
     memcpy(touch->c, nearest.c, sizeof touch->c);
     touch->distance = sn_nearest_normal(&nearest, touch->n);
     touch->weight = edges ? sn_edges_weight(x) : 1.0;
-    return touch->weight > FAINTEST && is_lowest(surface, &(Moment){q, NULL, 0.0}, pair, touch) &&
-           (pair->exempt != SN_EXEMPT || is_in_front(surface, q, pair, touch));
+    Moment now = {q, NULL, 0.0};
+    int is_near = touch->weight > FAINTEST && (is_lowest(surface, &now, pair, touch, 0.0) ||
+                                               (has_pressed(pressed, touch) && is_lowest(surface, &now, pair, touch, touch->distance)));
+    return is_near && (pair->exempt != SN_EXEMPT || is_in_front(surface, q, pair, touch));
 }
 
 typedef struct LookJob {
     const SnCandidates *candidates;
+    Pressed pressed;
     const double *q;
     unsigned char *flags;
 } LookJob;
@@ -255,7 +282,7 @@ static void look_at_some(void *data, size_t chunk, size_t begin, size_t end)
     SnTouch touch;
     (void)chunk;
     for (size_t k = begin; k < end; k++) {
-        job->flags[k] = (unsigned char)look(job->candidates, job->candidates->watched[k], job->q, &touch);
+        job->flags[k] = (unsigned char)look(job->candidates, &job->pressed, job->candidates->watched[k], job->q, &touch);
     }
 }
 
@@ -275,18 +302,19 @@ static void sort_touches(SnTouches *touches)
     touches->count = kept;
 }
 
-SnStatus sn_near_find(SnContext *context, const SnCandidates *candidates, const double *q, SnTouches *touches)
+SnStatus sn_near_find(SnContext *context, const SnCandidates *candidates, const double *q, const SnTouches *before, const double *forces,
+                      SnTouches *touches)
 {
     SnStatus status = SN_OK;
     size_t count = candidates->watched_count;
     touches->count = 0;
     SN_TRY_ROOM(context, touches->flags, count, touches->flag_capacity);
-    LookJob job = {candidates, q, touches->flags};
+    LookJob job = {candidates, {before, forces}, q, touches->flags};
     sn_parallel_for(count, CHUNK, look_at_some, &job);
     for (size_t k = 0; k < count; k++) {
         if (touches->flags[k]) {
             SN_TRY(reserve(context, touches, 1));
-            (void)look(candidates, candidates->watched[k], q, touches->touches + touches->count);
+            (void)look(candidates, &job.pressed, candidates->watched[k], q, touches->touches + touches->count);
             set_key(touches->touches + touches->count++);
         }
     }
@@ -315,7 +343,7 @@ SnStatus sn_near_add_hits(SnContext *context, const SnCandidates *candidates, co
         memcpy(touch.points, pair->points, sizeof touch.points);
         memcpy(touch.c, hit->c, sizeof touch.c);
         memcpy(touch.n, hit->n, sizeof touch.n);
-        if (hit->time > hits->time && !is_lowest(candidates->surface, &(Moment){from, to, BEFORE * hit->time}, pair, &touch)) {
+        if (hit->time > hits->time && !is_lowest(candidates->surface, &(Moment){from, to, BEFORE * hit->time}, pair, &touch, 0.0)) {
             continue;
         }
         set_key(&touch);

@@ -1,6 +1,8 @@
 /* Which candidates touch: those nearer than SN_NEAR times their gap, once for each pair of features, that are a local minimum of the distance
    on both sides (methods, A3). A vertex over the inside of a triangle whose neighbour leans nearer touches nothing: the neighbour
-   does, or an edge. Without that test what slides over a flat, triangulated floor stumbles over its inner edges. */
+   does, or an edge. Without that test what slides over a flat, triangulated floor stumbles over its inner edges. What has pressed is let off it as
+   long as its neighbours are in front of what it presses on: vertices of a side that lies flat would press by turns else, each sinking until
+   it is the nearest and throwing its neighbours up, and what is to stick would walk down its slope. */
 #ifndef SN_CONTACT_NEAR_H
 #define SN_CONTACT_NEAR_H
 
@@ -28,8 +30,10 @@ typedef struct SnTouches {
 
 void sn_touches_clear(SnTouches *touches);
 
-/* All that touch at q (points x 3), for which the candidates were found. A zeroed SnTouches is an empty one. */
-SnStatus sn_near_find(SnContext *context, const SnCandidates *candidates, const double *q, SnTouches *touches);
+/* All that touch at q (points x 3), for which the candidates were found; `before` and `forces`: what touched a moment ago, and what it pressed
+   with. A zeroed SnTouches is an empty one. */
+SnStatus sn_near_find(SnContext *context, const SnCandidates *candidates, const double *q, const SnTouches *before, const double *forces,
+                      SnTouches *touches);
 
 /* Adds those of continuous detection from one place to another (points x 3), as they are shortly before they would pass through: the
    first, and others that are such a minimum then. Those that are there already are replaced. */

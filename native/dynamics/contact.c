@@ -262,6 +262,14 @@ cleanup:
     return status;
 }
 
+/* What touches at the safe place. While something is tangled, what has pressed says nothing: it may have been on either side. */
+static SnStatus find_near(SnContext *context, SnContact *contact, SnTouches *touches)
+{
+    const SnPressing *known = &contact->known;
+    const double *forces = sn_tangles_any(&contact->tangles) ? NULL : known->forces;
+    return sn_near_find(context, &contact->candidates, contact->safe, &known->touches, forces, touches);
+}
+
 /* What a pair pressed with until it was let go means nothing any more; nor do the forces beside it, which may have been the answer. */
 static void forget_forces(SnContact *contact)
 {
@@ -440,7 +448,7 @@ SnStatus sn_contact_solve(SnContext *context, SnContact *contact, const SnContac
         place(contact, positions, contact->target);
         reach = find_way(contact);
         SN_TRY(detect(context, contact));
-        SN_TRY(sn_near_find(context, &contact->candidates, contact->safe, &contact->now.touches));
+        SN_TRY(find_near(context, contact, &contact->now.touches));
         SN_TRY(sn_near_add_hits(context, &contact->candidates, &contact->hits, contact->safe, contact->target, &contact->now.touches));
         SN_TRY(sn_tangles_add_cures(context, &contact->tangles, &contact->candidates, contact->safe, input, &contact->now.touches));
     }
@@ -502,14 +510,14 @@ SnStatus sn_contact_solve(SnContext *context, SnContact *contact, const SnContac
             break;
         }
         if (is_new) {
-            SN_TRY(sn_near_find(context, &contact->candidates, contact->safe, &contact->near));
+            SN_TRY(find_near(context, contact, &contact->near));
             SN_TRY(sn_near_keep(context, &contact->near, &contact->now.touches));
             SN_TRY(sn_near_keep(context, &contact->touches_before, &contact->now.touches));
         }
     }
     contact->is_clear = 0;
     if (is_free && contact->now.touches.count == 0) {
-        SN_TRY(sn_near_find(context, &contact->candidates, contact->safe, &contact->near));
+        SN_TRY(find_near(context, contact, &contact->near));
         contact->is_clear = contact->near.count == 0;
     }
     contact->stuck = done < STUCK ? contact->stuck + 1 : 0;

@@ -209,6 +209,35 @@ static void inclines_let_slide_and_hold_as_coulomb_says(void)
     }
 }
 
+/* A soft block that friction holds on a slope: all of its flat side presses, evenly enough, and nothing of it moves. */
+static void a_flat_side_does_not_walk_down_a_slope(void)
+{
+    Arena arena;
+    arena_init(&arena);
+    const double at[3] = {-0.2, -0.1, 2e-3}, angle = 20.0 * SCENE_PI / 180.0;
+    double fastest = 0.0;
+    arena.gravity[0] = 9.81 * sin(angle);
+    arena.gravity[2] = -9.81 * cos(angle);
+    arena.friction = 0.5;
+    arena.gap = 4e-4;
+    arena_box(&arena, (const int[3]){12, 6, 6}, 0.2 / 6.0, at, 1e5);
+    arena_floor(&arena, 4, 6.0, 0.0);
+    arena_open(&arena);
+    sn_world_damp(&arena.world, 0.0, 0.01);
+    run(&arena, 50, 1.0 / 60.0);
+    for (size_t k = 0; k < 3 * arena.world.vertex_count; k++) {
+        fastest = fmax(fastest, fabs(arena.state.velocities[k]));
+    }
+    int rounds = arena.report.rounds;
+    run(&arena, 5, 1.0 / 60.0);
+    if (getenv("SHOW")) {
+        printf("flat side: %g m/s, %d rounds in 5 steps\n", fastest, arena.report.rounds - rounds);
+    }
+    CHECK(fastest < 1e-3);
+    CHECK(arena.report.rounds - rounds <= 5 * 6);
+    arena_clear(&arena);
+}
+
 /* Two balls of tets head-on: what one gives the other takes. */
 static void an_impact_keeps_momentum_and_gains_no_energy(void)
 {
@@ -389,6 +418,7 @@ int main(int count, char **names)
         {"hill", what_slides_over_a_sphere_keeps_its_energy},
         {"over", what_slides_over_another_body_keeps_its_speed},
         {"incline", inclines_let_slide_and_hold_as_coulomb_says},
+        {"flat", a_flat_side_does_not_walk_down_a_slope},
         {"impact", an_impact_keeps_momentum_and_gains_no_energy},
         {"bounce", soft_bodies_keep_their_bounce},
         {"push", nothing_passes_through_at_any_speed},
