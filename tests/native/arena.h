@@ -20,6 +20,7 @@ typedef struct Arena {
     SnScheme scheme;
     int contact_off, keep_input, strict, soft_collider;
     double tolerance;
+    SnSkin (*hang)(SnSkin plain); /* null: points of bodies are vertices */
     /* from open to close */
     SnWorld world;
     SnSurface surface;
@@ -123,6 +124,7 @@ static inline void arena_open(Arena *arena)
                                    .weights = arena->weights + 4 * first, .kinematic = body->fixed};
         arena->plain[b] = (SnPlainSkin){own, arena->numbers};
         skins[b] = sn_plain_skin(arena->plain + b, first);
+        skins[b] = arena->hang != NULL ? arena->hang(skins[b]) : skins[b];
         arena->curves[b] = (SnInputCurve){.vertex_count = own, .begin = body->mesh.positions, .end = body->mesh.positions};
         arena->inputs[b] = body->driver;
         arena->inputs[b].curve = arena->curves + b;
