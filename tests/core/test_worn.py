@@ -105,17 +105,23 @@ def test_a_finished_bake_knows_who_collides_and_a_check_looks_at_it(tmp_path: Pa
         assert any(seen) and not any(unseen)
 
 
-def test_a_settled_start_stands_on_what_is_worn(tmp_path: Path) -> None:
-    lower = np.array((0.0, 0.0, -0.035))  # the apron hangs just above the ground, and sags from there
+@pytest.mark.parametrize("part", [1.0, 0.0])
+def test_a_settled_start_stands_on_what_is_worn(tmp_path: Path, part: float) -> None:
+    """The apron hangs just above the ground and sags from there: aslant, so that the ground cuts it; or level, so that
+    all of it comes to lie under the ground."""
+    worn = PLATE + UP - (0.0, 0.0, 0.035)
+    worn[:, 2] = 0.005 + part * (worn[:, 2] - 0.005)
     held = (BALL[:, 2] > 0.3).astype(float)
 
-    def lowest(collides: bool) -> float:
+    def heights(collides: bool) -> np.ndarray:
         shot = falling(collides, free_body=False, start="settled", keep_pose=0.0, jiggle=1.0, young=0.0)
         (apron,) = shot.passengers
-        apron = dataclasses.replace(apron, rest=apron.rest + lower, first=apron.first + lower)
+        apron = dataclasses.replace(apron, rest=worn, first=worn)
         painted = dataclasses.replace(shot.painted, follow=held)
-        low = dataclasses.replace(shot, rest=shot.rest + lower, painted=painted, passengers=(apron,))
-        return float(shown(run.bake(low, still(low), tmp_path / str(collides)), "passenger_0")[:, :, 2].min())
+        low = dataclasses.replace(shot, rest=shot.rest - (0.0, 0.0, 0.035), painted=painted, passengers=(apron,))
+        return shown(run.bake(low, still(low), tmp_path / str(collides)), "passenger_0")[:, :, 2]
 
-    assert (PLATE + UP + lower)[:, 2].min() > 0.0
-    assert lowest(False) < -0.01 and lowest(True) > 0.0
+    assert worn[:, 2].min() > 0.0
+    through = heights(False)
+    assert through.min() < -0.01 and (part > 0.0 or through.max() < 0.0)
+    assert heights(True).min() > 0.0

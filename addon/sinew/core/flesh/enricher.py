@@ -325,7 +325,8 @@ class Enricher:
 
     def runs_through(self, fitted: Floats, positions: Floats, sampled: Any, obstacles: Any) -> bool:
         """Whether a cage has the surface run through something that the input, `sampled` (t, 3), with what it wears
-        after it, does not run through, with obstacles as a sample says of them."""
+        after it, does not run through, with obstacles as a sample says of them; or has led a point of it through
+        something: a sheet that is wholly behind what it was before runs through nothing any more."""
         body = self.body
         if body is None:
             return False
@@ -340,7 +341,14 @@ class Enricher:
         how = self.settings.interpolation
         worn = [one.surface(fitted, positions, part, how) for one, part in zip(self.worn, parts, strict=True)]
         drawn = np.concatenate([self.shown.drawn(fitted, positions, own), *worn])
-        return not found(drawn) <= found(self._touching(sampled))
+        before = self._touching(sampled)
+        if not found(drawn) <= found(before):
+            return True
+        each = np.arange(len(drawn), dtype=np.int32)
+        ways = np.stack([each, each + len(each), each + 2 * len(each)], axis=1)  # as edges: triangles with no area
+        met = body.meshes(drawn, obstacles, sampled)[1:]
+        edges, _ = find_crossings([(np.concatenate([before, drawn, drawn]), ways), *met], False, self._monitor)
+        return bool((edges[:, 0] == 0).any())
 
     def approach(self, pose: Floats, following: Floats, count: int) -> Approach:
         """The way of the cage from rest to the first pose (n, 3), over so many samples."""
