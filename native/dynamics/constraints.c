@@ -10,7 +10,7 @@ SnStatus sn_constraints_init(SnContext *context, const SnAssembly *assembly, con
                              SnConstraints *constraints)
 {
     SnStatus status = SN_OK;
-    *constraints = (SnConstraints){.rows = *rows, .vertex = assembly->vertex, .unknown_count = assembly->unknown_count};
+    *constraints = (SnConstraints){.rows = *rows, .vertex = assembly->vertex, .unknown = assembly->unknown, .unknown_count = assembly->unknown_count};
     *rows = (SnRows){.is_alike = rows->is_alike};
     SN_TRY_NEW(context, constraints->inverse_mass, assembly->unknown_count, double);
     for (size_t k = 0; k < assembly->unknown_count; k++) {
@@ -34,6 +34,22 @@ void sn_constraints_clear(SnConstraints *constraints)
     sn_row_factor_clear(&constraints->factor);
     sn_release(constraints->inverse_mass);
     memset(constraints, 0, sizeof *constraints);
+}
+
+SnStatus sn_constraints_release(SnContext *context, SnConstraints *c, const unsigned char *off)
+{
+    SnStatus status = SN_OK;
+    SnRows *rows = &c->free_rows;
+    sn_rows_empty(rows);
+    SN_TRY(sn_rows_renumber(context, &c->rows, c->unknown, rows));
+    for (size_t r = 0; r < rows->count; r++) { /* without a weight a row depends on nothing, and nothing on it */
+        size_t width = rows->is_alike ? 1 : 3, begin = width * (size_t)rows->start[r], end = width * (size_t)rows->start[r + 1];
+        memset(rows->weights + begin, 0, (off[r] ? end - begin : 0) * sizeof *rows->weights);
+    }
+    sn_row_factor_clear(&c->factor);
+    SN_TRY(sn_row_factor_init(context, rows, c->unknown_count, c->inverse_mass, &c->factor));
+cleanup:
+    return status;
 }
 
 /* values (vertices x 3, or unknowns x 3 where `vertex` is null) += scale M⁻¹ Cᵀ λ */

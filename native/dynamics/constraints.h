@@ -12,7 +12,8 @@ typedef struct SnConstraints {
     SnRows rows;           /* over the vertices; owned */
     SnRows free_rows;      /* over the unknowns: a fixed vertex cannot be moved; owned */
     SnRowFactor factor;    /* of C M⁻¹ Cᵀ; its `dependent` names rows that repeat what those before them say, or that hold nothing */
-    const int32_t *vertex; /* unknowns: their vertices; the assembly's */
+    const int32_t *vertex; /* unknowns: their vertices; the assembly's, ... */
+    const int32_t *unknown; /* ... as is this: vertices, -1 where fixed */
     double *inverse_mass;  /* unknowns, 1/kg; owned */
     size_t unknown_count;
 } SnConstraints;
@@ -21,6 +22,9 @@ typedef struct SnConstraints {
 SnStatus sn_constraints_init(SnContext *context, const SnAssembly *assembly, const double *mass, SnRows *rows,
                              SnConstraints *constraints);
 void sn_constraints_clear(SnConstraints *constraints);
+
+/* From now on rows with `off` (one a row) hold nothing, and the others hold. Whoever has copied `free_rows` must do so again. */
+SnStatus sn_constraints_release(SnContext *context, SnConstraints *constraints, const unsigned char *off);
 
 /* Moves the free vertices of `values` (vertices x 3) so that C values = targets (size). `work`, here and below, has room for `size` values. */
 void sn_constraints_impose(const SnConstraints *constraints, const double *targets, double *work, double *values);

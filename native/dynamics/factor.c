@@ -162,22 +162,39 @@ void sn_factor_destroy(SnFactor *factor)
     sn_release(factor);
 }
 
+/* Their rows, and those of the springs where all are few enough. */
+static SnStatus take_rows(SnContext *context, SnFactor *factor, const SnConstraints *constraints)
+{
+    SnStatus status = SN_OK;
+    factor->constraints = constraints->size > 0 ? constraints : NULL;
+    sn_rows_empty(&factor->rows);
+    SN_TRY(sn_rows_append(context, &constraints->free_rows, 0, &factor->rows));
+    if (factor->answers_springs && factor->springs != NULL) {
+        SN_TRY(sn_rows_append(context, &factor->springs->free_rows, 0, &factor->rows));
+    }
+cleanup:
+    return status;
+}
+
 SnStatus sn_factor_constrain(SnContext *context, SnFactor *factor, const SnConstraints *constraints, const SnSprings *springs)
 {
     SnStatus status = SN_OK;
     const SnRows *exact = &constraints->free_rows, *soft = &springs->free_rows;
-    factor->constraints = constraints->size > 0 ? constraints : NULL;
     factor->springs = springs->size > 0 ? springs : NULL;
     SN_TRY_NEW(context, factor->row_work, constraints->size, double);
     factor->rows.is_alike = (exact->is_alike || exact->count == 0) && (soft->is_alike || soft->count == 0);
-    SN_TRY(sn_rows_append(context, exact, 0, &factor->rows));
-    if (sn_rows_size(exact) + sn_rows_size(soft) <= SN_RESPONSE_MOST) {
-        SN_TRY(sn_rows_append(context, soft, 0, &factor->rows));
-        factor->answers_springs = 1;
-    }
+    factor->answers_springs = sn_rows_size(exact) + sn_rows_size(soft) <= SN_RESPONSE_MOST;
+    SN_TRY(take_rows(context, factor, constraints));
     SN_TRY(sn_response_init(context, &factor->rows, factor->assembly->unknown_count, &factor->response));
 cleanup:
     return status;
+}
+
+SnStatus sn_factor_reconstrain(SnContext *context, SnFactor *factor, const SnConstraints *constraints)
+{
+    factor->response.is_known = 0;
+    sn_lbfgs_forget(&factor->secants);
+    return take_rows(context, factor, constraints);
 }
 
 void sn_factor_forget(SnFactor *factor)

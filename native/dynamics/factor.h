@@ -27,6 +27,9 @@ void sn_factor_destroy(SnFactor *factor);
    outlive the factor; called once, right after it was created. */
 SnStatus sn_factor_constrain(SnContext *context, SnFactor *factor, const SnConstraints *constraints, const SnSprings *springs);
 
+/* Its constraints hold other rows than before, as many. */
+SnStatus sn_factor_reconstrain(SnContext *context, SnFactor *factor, const SnConstraints *constraints);
+
 /* What is at hand serves no longer: another objective, or a result that must not depend on what was solved before. */
 void sn_factor_forget(SnFactor *factor);
 

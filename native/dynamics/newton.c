@@ -109,6 +109,17 @@ cleanup:
     return status;
 }
 
+SnStatus sn_newton_reconstrain(SnContext *context, SnNewton *newton, const SnConstraints *constraints)
+{
+    newton->constraints = constraints->size > 0 ? constraints : NULL;
+    return sn_factor_reconstrain(context, newton->factor, constraints);
+}
+
+const double *sn_newton_pulls(const SnNewton *newton)
+{
+    return newton->row_work; /* a projected slope leaves there what was taken from it */
+}
+
 /* product = B (x - c) over the unknowns. */
 static void multiply_matrix(SnNewton *newton, const SnObjective *objective, const double *x)
 {

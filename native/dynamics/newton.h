@@ -55,6 +55,12 @@ void sn_newton_destroy(SnNewton *newton);
    part of it. Both must outlive Newton; called once, right after it was created. */
 SnStatus sn_newton_constrain(SnContext *context, SnNewton *newton, const SnConstraints *constraints, const SnSprings *springs);
 
+/* Other constraints, of as many rows, in place of those; to be called again where they hold other rows than before. */
+SnStatus sn_newton_reconstrain(SnContext *context, SnNewton *newton, const SnConstraints *constraints);
+
+/* Values of the rows: what they pull with, N, at the end of the last minimisation. */
+const double *sn_newton_pulls(const SnNewton *newton);
+
 /* Makes the next minimisation start with a fresh factor. Without it the last one is tried first: right while the objective changes
    little. Call it wherever a result must not depend on what was solved before. */
 void sn_newton_forget(SnNewton *newton);

@@ -15,6 +15,7 @@ typedef struct SnStage {
     double *drag;                 /* ... and N s/m: their velocities to its own, beside the drag of the world */
     double *loads;                /* vertices x 3, N */
     double *row_targets, *row_rates; /* values of the exact rows, and their velocities */
+    double *row_most;                /* values of the exact rows, m/s²: what they may give the mass that they hold, beyond which they let go; 0: any */
     double *spring_targets;          /* values of the springs' rows */
     double loaded;                   /* the fraction whose loads count: that of the moment, but where a step takes apart what the input does */
     double material;                 /* the fraction of the interval whose material counts: it is the same in all stages of a step */

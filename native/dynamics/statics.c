@@ -156,6 +156,7 @@ static SnStatus stage_init(SnContext *context, const SnWorld *world, SnStage *st
     SN_TRY_NEW(context, stage->loads, 3 * world->vertex_count, double);
     SN_TRY_NEW(context, stage->row_targets, world->constraints.size, double);
     SN_TRY_NEW(context, stage->row_rates, world->constraints.size, double);
+    SN_TRY_NEW(context, stage->row_most, world->constraints.size, double);
     SN_TRY_NEW(context, stage->spring_targets, world->springs.size, double);
 cleanup:
     return status;
@@ -171,6 +172,7 @@ static void stage_clear(SnStage *stage)
     sn_release(stage->loads);
     sn_release(stage->row_targets);
     sn_release(stage->row_rates);
+    sn_release(stage->row_most);
     sn_release(stage->spring_targets);
 }
 

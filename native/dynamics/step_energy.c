@@ -28,6 +28,9 @@ static double stored_energy(SnStepper *s, const SnBody *body, const double *posi
     size_t place = sn_rows_place(&world->springs.rows, body->first_spring);
     SnSprings springs = {.rows = sn_rows_part(&world->springs.rows, body->first_spring, body->spring_count)};
     springs.size = sn_rows_size(&springs.rows);
+    if (s->bounds != NULL) {
+        sum += sn_row_bounds_energy(s->bounds, &s->stage, body, positions);
+    }
     return sum + sn_springs_pull(&springs, s->stage.spring_targets + place, positions, s->pull + place);
 }
 

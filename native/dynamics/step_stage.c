@@ -40,6 +40,9 @@ SnStatus sn_stepper_prepare_stage(SnContext *context, SnStepper *s, const SnDriv
     s->stage.shift = s->shift;
     s->stage.loaded = fraction;
     SnStatus status = prepare_moment(context, s, drivers, fraction);
+    if (s->bounds != NULL) {
+        sn_row_bounds_aim(s->bounds, &s->stage, (fraction - s->begin) * s->interval);
+    }
     for (size_t k = 0; k < 3 * s->world->vertex_count; k++) {
         s->offset[k] += s->shift[k];
         s->pose_offset[k] += s->shift[k];
@@ -139,7 +142,27 @@ static void balance_free_bodies(const SnStepper *s, const SnPlanes *planes, doub
 
 void sn_stepper_impose_rows(SnStepper *s, const double *targets, double *values)
 {
-    sn_constraints_impose(&s->world->constraints, targets, s->row_work, values);
+    const SnConstraints *constraints = s->bounds != NULL ? sn_row_bounds_held(s->bounds) : &s->world->constraints;
+    sn_constraints_impose(constraints, targets, s->row_work, values);
+}
+
+SnStatus sn_stepper_bound_rows(SnContext *context, SnStepper *s, double begin, double interval, double h, const SnState *state)
+{
+    SnStatus status = SN_OK;
+    int any = 0;
+    s->begin = begin;
+    s->interval = interval;
+    for (size_t k = 0; k < s->world->constraints.size && s->bounds == NULL; k++) {
+        any |= s->stage.row_most[k] > 0.0;
+    }
+    if (any) {
+        SN_TRY(sn_row_bounds_create(context, s->world, &s->bounds));
+    }
+    if (s->bounds != NULL && sn_row_bounds_begin(s->bounds, &s->stage, h, state->positions)) {
+        SN_TRY(sn_row_bounds_tell(context, s->bounds, s->newton));
+    }
+cleanup:
+    return status;
 }
 
 /* Diagonal, targets and the centre of damping of a stage of length τ; fixed vertices of `positions` go where the input has them. */
@@ -169,8 +192,35 @@ typedef struct Minimum {
     SnObjective objective;
     SnNewtonSettings newton;
     const double *start;
+    double share; /* forces of rows count so many times: as those of contact do, they are not in the force that a step starts with */
     SnNewtonReport rounds;
 } Minimum;
+
+/* Rows that pull with more than they may let go, and others come back, until none does. */
+static SnStatus minimise_bounded(SnContext *context, Minimum *m, const SnNewtonSettings *newton, double *positions)
+{
+    SnStatus status = SN_OK;
+    SnStepper *s = m->s;
+    int again = s->bounds != NULL;
+    if (again) {
+        sn_row_bounds_count_anew(s->bounds);
+    }
+    do {
+        if (s->bounds != NULL) {
+            m->objective.loads = sn_row_bounds_load(s->bounds, &s->stage, m->share);
+        }
+        SN_TRY(sn_newton_minimise(context, s->newton, &m->objective, newton, positions, &m->rounds));
+        if (again) {
+            again = sn_row_bounds_review(s->bounds, &s->stage, m->share, sn_newton_pulls(s->newton), positions);
+        }
+        if (again) {
+            SN_TRY(sn_row_bounds_tell(context, s->bounds, s->newton));
+            sn_stepper_impose_rows(s, s->stage.row_targets, positions);
+        }
+    } while (again);
+cleanup:
+    return status;
+}
 
 static SnStatus minimise(SnContext *context, void *self, SnPlanes *planes, int first, double tolerance, double *positions)
 {
@@ -182,7 +232,7 @@ static SnStatus minimise(SnContext *context, void *self, SnPlanes *planes, int f
     SnNewtonSettings newton = m->newton;
     newton.step_tolerance = fmax(newton.step_tolerance, tolerance);
     m->objective.planes = planes;
-    SN_TRY(sn_newton_minimise(context, s->newton, &m->objective, &newton, positions, &m->rounds));
+    SN_TRY(minimise_bounded(context, m, &newton, positions));
     if (m->start != NULL && first && !m->newton.single_full_step) {
         for (size_t k = 0; k < n; k++) {
             s->stage_positions[k] = world->fixed[k / 3] ? s->pose[k] : m->start[k];
@@ -190,7 +240,7 @@ static SnStatus minimise(SnContext *context, void *self, SnPlanes *planes, int f
         sn_stepper_impose_rows(s, s->stage.row_targets, s->stage_positions);
         if (!(m->rounds.value <= sn_newton_value(s->newton, &m->objective, s->stage_positions))) {
             memcpy(positions, s->stage_positions, n * sizeof *positions);
-            SN_TRY(sn_newton_minimise(context, s->newton, &m->objective, &newton, positions, &m->rounds));
+            SN_TRY(minimise_bounded(context, m, &newton, positions));
         }
     }
     if (planes != NULL) { /* forces that belong to the result */
@@ -224,6 +274,7 @@ SnStatus sn_stepper_solve_stage(SnContext *context, SnStepper *s, const SnStageS
                    .single_full_step = s->settings.newton_rounds == 1,
                    .step_tolerance = (s->settings.scheme == SN_SCHEME_TR_BDF2 ? 0.5 : 1.0) * s->settings.step_tolerance}, /* shared by the stages */
         .start = stage->may_stay ? stage->start : NULL,
+        .share = stage->share,
     };
     if (s->factor_tau != tau) {
         sn_newton_forget(s->newton);

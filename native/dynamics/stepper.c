@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* All arrays but those of terms, with their sizes: made and released in one place. */
-#define ARRAYS_MOST 33
+#define ARRAYS_MOST 34
 typedef struct Array {
     double **at;
     size_t count;
@@ -23,6 +23,7 @@ static size_t list_arrays(SnStepper *s, Array arrays[ARRAYS_MOST])
                     {&s->stage.loads, n},
                     {&s->stage.row_targets, rows},
                     {&s->stage.row_rates, rows},
+                    {&s->stage.row_most, rows},
                     {&s->row_work, rows},
                     {&s->stage.spring_targets, world->springs.size},
                     {&s->pull, world->springs.size},
@@ -111,6 +112,7 @@ void sn_stepper_destroy(SnStepper *s)
     }
     sn_release(s->risen);
     sn_release(s->groups);
+    sn_row_bounds_destroy(s->bounds);
     sn_release(s);
 }
 

@@ -3,6 +3,7 @@
 #ifndef SN_DYNAMICS_STEPPER_H
 #define SN_DYNAMICS_STEPPER_H
 
+#include "dynamics/row_bounds.h"
 #include "dynamics/time_step.h"
 
 #define SN_STEPPER_ROUNDS 60    /* of Newton, at most */
@@ -39,6 +40,8 @@ struct SnStepper {
     double *stored;                    /* bodies: energy over the input before it */
     int has_acceleration;
     double error;                      /* of the last step, metres */
+    double begin, interval;            /* of the step in hand: the fraction where it starts, s */
+    SnRowBounds *bounds;               /* of the exact rows; null: none has had one yet */
     SnContact *contact;                /* or null; not owned */
     double part;                       /* of what was asked for, that the step in hand is */
     double factor_tau;                 /* stage length that Newton's factor belongs to; 0: none */
@@ -63,6 +66,9 @@ void sn_stepper_evaluate_force(SnStepper *stepper, const double *positions, doub
 
 /* F at the start of the step, from state and input alone: what TR-BDF2 builds on. */
 void sn_stepper_evaluate_start(SnStepper *stepper, const SnState *state);
+
+/* Which rows have let go where a step starts, as it has been prepared: those that the state is off of. */
+SnStatus sn_stepper_bound_rows(SnContext *context, SnStepper *stepper, double begin, double interval, double h, const SnState *state);
 
 /* Rows that hold exactly, to the last digits. */
 void sn_stepper_impose_rows(SnStepper *stepper, const double *targets, double *values);

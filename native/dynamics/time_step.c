@@ -169,6 +169,7 @@ static SnStatus step(SnContext *context, SnStepper *s, const SnDriver *drivers, 
     double h = (end - begin) * interval;
     s->error = 0.0;
     SN_TRY(sn_stepper_prepare_start(context, s, drivers, begin, begin, is_rest ? end : begin));
+    SN_TRY(sn_stepper_bound_rows(context, s, begin, interval, h, state));
     if (s->contact != NULL) {
         SN_TRY(sn_contact_begin_step(context, s->contact, begin, s->pose_begin, state->positions));
     }

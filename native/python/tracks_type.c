@@ -30,6 +30,7 @@ static const SnOption OPTIONS[] = {
     OPTION(drag, SN_OPTION_DOUBLE, NULL),
     OPTION(damping, SN_OPTION_DOUBLE, NULL),
     OPTION(hold, SN_OPTION_DOUBLE, NULL),
+    OPTION(most_pull, SN_OPTION_DOUBLE, NULL),
     OPTION(gravity, SN_OPTION_VECTOR, NULL),
     OPTION(interval, SN_OPTION_DOUBLE, NULL),
     OPTION(size, SN_OPTION_DOUBLE, NULL),

@@ -525,11 +525,60 @@ def test_averages_hold_exactly_while_the_ground_presses() -> None:
     assert pressed > 0.0
 
 
-def test_a_continued_bake_that_collides_has_the_same_bits(tmp_path: Path) -> None:
-    shot = make_shot(collide=True)
-    shot = dataclasses.replace(shot, painted=ClothPaint(PINNED, collided=Collided(ground=-0.05)))
+def led_through_each_other(most: float) -> tuple[Cloth, Any, Any]:
+    """Two sheets, the guide of one of which is led 10 mm through the other's: how it ends."""
+    one, sides = sheet(6, 6, 0.05)
+    both = np.concatenate([one, one + np.array([0.003, 0.002, 0.02])])
+    every = np.concatenate([sides, sides + len(one)])
+    regions = find_regions([one], sides, 4, 0.0)
+    averages = make_averages(both, every, np.concatenate([regions, regions + 4]))
+    settings = Settings().replace({"collide": True, "most_pull": most, "calm": 0.3})
+    cloth = Cloth(both, every, np.zeros(len(both)), settings, 24.0, averages=averages)
+    cloth.collide(Collided(), (None, None))
+
+    def pose(k: int) -> Any:
+        way = min(max(k, 0) / 8.0, 1.0)
+        moved: Any = both.copy()
+        moved[len(one) :, 2] -= 0.03 * way * way * (3.0 - 2.0 * way)
+        return moved
+
+    acting, state, step = Acting(ends=((None, None), (None, None))), cloth.begin(pose(0), pose(1)), None
+    for k in range(1, 12):
+        state, step = cloth.advance(state, (pose(k - 2), pose(k - 1), pose(k), pose(k + 1)), acting)
+    assert len(find_crossings([(state.positions, every)]).edges) == 0
+    return cloth, state, step
+
+
+def longest(cloth: Cloth, state: Any) -> float:
+    """By how much the longest edge is longer than it was made."""
+    ends = cloth.triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2)
+    now, made = (np.linalg.norm(x[ends[:, 0]] - x[ends[:, 1]], axis=1) for x in (state.positions, cloth.rest))
+    return float((now / made).max() - 1.0)
+
+
+def test_patches_that_may_pull_no_more_lag_where_guides_go_through_each_other() -> None:
+    """Whatever it takes stretches the cloth by a tenth and more; with a bound it lags as much as they are through."""
+    cloth, state, step = led_through_each_other(20.0)
+    assert step.lagging >= 2 and 0.004 < step.lag < 0.013 and step.residual <= 1e-10 * cloth.size
+    assert longest(cloth, state) < 0.02
+    cloth, state, step = led_through_each_other(0.0)
+    assert step.lagging == 0 and step.residual <= 1e-10 * cloth.size and longest(cloth, state) > 0.1
+
+
+def test_a_bound_that_no_patch_reaches_changes_nothing() -> None:
+    frames = poses()
+    free, bound = (list(drape(REST, SIDES, frames, PINNED, regions=6, most_pull=most)) for most in (0.0, 1e4))
+    assert all((one == other).all() for one, other in zip(free, bound, strict=True))
+
+
+@pytest.mark.parametrize("changes", [{}, {"regions": 4, "most_pull": 2.0}], ids=["pinned", "lags"])
+def test_a_continued_bake_that_collides_has_the_same_bits(changes: Any, tmp_path: Path) -> None:
+    shot = make_shot(collide=True, **changes)
+    regions = find_regions(poses(), SIDES, 4, 0.5) if changes else None
+    shot = dataclasses.replace(shot, painted=ClothPaint(PINNED, regions=regions, collided=Collided(ground=-0.05)))
     whole = run.bake(shot, samples(), tmp_path / "whole")
     assert max(results(whole)[-1][:, 2]) > -0.05 and whole.report["cloth"]["followed_vertices"] == 9
+    assert (whole.report["cloth"]["lagging"] > 0) == any("lag" in line for line in lines(whole.report)) == bool(changes)
     with pytest.raises(Cancelled):
         run.bake(shot, samples(stop_at=5), tmp_path / "two")
     begun = [path.name for path in (tmp_path / "two").iterdir() if (path / "manifest.json").exists()]

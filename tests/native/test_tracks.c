@@ -153,6 +153,94 @@ static void means_and_pins_hold_exactly_while_the_rest_is_free(void)
     run_guided(SN_SCHEME_TR_BDF2, 1);
 }
 
+/* A free strip without weight, whose one mean is torn away at `pull` m/s² for four frames and then goes on as fast as it is. `most`: the setting.
+   Writes where it is and how fast after `frames`, and how far the mean is off then. */
+static double tear(SnScheme scheme, double most, double pull, int frames, Tracked *t, double *positions, double *velocities)
+{
+    SnTracksSettings settings = sn_tracks_settings_default();
+    settings.scheme = scheme;
+    settings.most_pull = most;
+    settings.gravity[2] = settings.drag = 0.0;
+    settings.substeps = 4;
+    settings.interval = 1.0 / 240.0;
+    open_woven(t, 6, 2, 1, NAN, 1, 0.3, settings);
+    size_t count = 3 * t->sheet.vertex_count;
+    const double dt = settings.interval;
+    double *poses[4];
+    SnState state = {.positions = positions, .velocities = velocities, .inner = t->inner};
+    memcpy(positions, t->sheet.positions, count * sizeof *positions);
+    memset(velocities, 0, count * sizeof *velocities);
+    for (int k = 0; k < 4; k++) {
+        poses[k] = SN_NEW(&t->context, count, double);
+    }
+    for (int frame = 0; frame < frames; frame++) {
+        SnStepReport report = {0};
+        for (int k = 0; k < 4; k++) {
+            double time = fmax(0.0, (frame + k - 1) * dt), turn = fmin(time, 4.0 * dt);
+            double way = 0.5 * pull * turn * turn + pull * turn * (time - turn);
+            for (size_t c = 0; c < count; c++) {
+                poses[k][c] = t->sheet.positions[c] + (c % 3 == 0 ? way : 0.0);
+            }
+        }
+        SnInputCurve curve = {t->sheet.vertex_count, poses[0], poses[1], poses[2], poses[3], settings.interval, NULL};
+        sn_tracks_lead(t->tracks, &curve, NULL, &state);
+        CHECK(sn_ensemble_advance(&t->context, sn_tracks_alone(t->tracks), &state, &report) == SN_OK);
+        CHECK(report.unconverged == 0 && report.fallbacks == 0);
+    }
+    double means[2][3];
+    const SnRows *rows = &sn_tracks_world(t->tracks)->constraints.rows;
+    sn_rows_apply(rows, poses[2], means[0]);
+    sn_rows_apply(rows, positions, means[1]);
+    for (int k = 0; k < 4; k++) {
+        sn_release(poses[k]);
+    }
+    return means[0][0] - means[1][0];
+}
+
+/* Of what is torn away faster, the momentum is that of the bound; it comes in without shooting past, and holds again. */
+static void a_mean_pulls_with_no_more_than_it_may(void)
+{
+    const double most = 200.0, pull = 1000.0, time = 4.0 / 240.0;
+    for (int s = 0; s < 2; s++) {
+        SnScheme scheme = s == 0 ? SN_SCHEME_TR_BDF2 : SN_SCHEME_IMPLICIT_EULER;
+        double positions[300], velocities[300], momentum = 0.0, inverse = 0.0, before = INFINITY;
+        Tracked t;
+        double off = tear(scheme, most, pull, 4, &t, positions, velocities);
+        const SnWorld *world = sn_tracks_world(t.tracks);
+        size_t count = t.sheet.vertex_count;
+        for (size_t v = 0; v < count; v++) {
+            momentum += world->mass[v] * velocities[3 * v];
+            inverse += 1.0 / (world->mass[v] * (double)count * (double)count);
+        }
+        CHECK_NEAR(momentum * inverse, most * time, 1e-6 * most * time);
+        CHECK_NEAR(off, 0.5 * (pull - most) * time * time, 0.1 * off); /* the edge weighs less, and comes sooner */
+        close_strip(&t);
+        for (int frames = 24; frames < 70; frames += 5) { /* it has turned round, and comes */
+            off = tear(scheme, most, pull, 4 + frames, &t, positions, velocities);
+            CHECK(off > -1e-12 && off < before);
+            before = fmax(off, 1e-12);
+            close_strip(&t);
+        }
+        CHECK_NEAR(off, 0.0, 1e-12);
+        CHECK_NEAR(tear(scheme, 0.0, pull, 4, &t, positions, velocities), 0.0, 1e-12); /* without a bound it is never off */
+        close_strip(&t);
+    }
+}
+
+/* A bound that is not reached changes nothing, to the bit. */
+static void a_bound_that_is_not_reached_is_none(void)
+{
+    double positions[2][300], velocities[2][300];
+    size_t bytes = 0;
+    for (int k = 0; k < 2; k++) {
+        Tracked t;
+        (void)tear(SN_SCHEME_TR_BDF2, k == 0 ? 0.0 : 30000.0, 1000.0, 8, &t, positions[k], velocities[k]);
+        bytes = 3 * t.sheet.vertex_count * sizeof(double);
+        close_strip(&t);
+    }
+    CHECK(memcmp(positions[0], positions[1], bytes) == 0 && memcmp(velocities[0], velocities[1], bytes) == 0);
+}
+
 /* By how much a strip that hangs along its length is longer, over rho g L² / 2 E. */
 static double hang(SnTracksSettings settings, double turn)
 {
@@ -407,6 +495,8 @@ int main(void)
 {
     long_calls_can_be_cancelled_and_called_again();
     means_and_pins_hold_exactly_while_the_rest_is_free();
+    a_mean_pulls_with_no_more_than_it_may();
+    a_bound_that_is_not_reached_is_none();
     a_hanging_strip_stretches_by_its_weight();
     threads_bear_what_they_are_said_to();
     a_limit_holds_what_is_too_soft();

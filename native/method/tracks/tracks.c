@@ -88,6 +88,12 @@ static SnStatus prepare(SnContext *context, void *self, const SnWorld *world, co
     SnStatus status = SN_OK;
     SnTracks *tracks = self;
     SN_TRY(tracks->follow.prepare(context, tracks->follow.self, world, body, fraction, stage));
+    if (tracks->settings.most_pull > 0.0) {
+        size_t place = sn_rows_place(&world->constraints.rows, body->first_row);
+        for (size_t k = place; k < sn_rows_place(&world->constraints.rows, body->first_row + body->row_count); k++) {
+            stage->row_most[k] = tracks->settings.most_pull;
+        }
+    }
     if (tracks->targets != NULL && body->row_count > 0) {
         size_t place = sn_rows_place(&world->constraints.rows, body->first_row);
         sn_input_curve_evaluate(tracks->targets, fraction, stage->row_targets + place, stage->row_rates + place);

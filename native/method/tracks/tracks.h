@@ -20,6 +20,7 @@ typedef struct SnTracksSettings {
     double drag;       /* Rayleigh alpha, 1/s: of velocities against the input's */
     double damping;    /* Rayleigh beta, s: of strain and bending */
     double hold;       /* Hz: how firmly a weight of a half is driven to the input */
+    double most_pull;  /* m/s²: what an average may give the mass that it holds, beyond which it lags; 0: any */
     double gravity[3]; /* m/s² */
     double interval;   /* seconds between two input frames */
     double size;       /* metres */

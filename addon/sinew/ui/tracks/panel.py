@@ -61,6 +61,7 @@ class SINEW_PT_cloth_follow(OfCloth, bpy.types.Panel):
         draw_setting(patches, item, "flat")
         draw_setting(averages, item, "region_groups")
         patches.prop(item, "region_turns")
+        draw_setting(averages, item, "most_pull")
         shown = averages.row()
         shown.active = has_patches(item)
         shown.prop(item, "show_patches")

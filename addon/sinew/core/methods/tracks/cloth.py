@@ -25,6 +25,8 @@ from .settings import Settings
 Floats = npt.NDArray[np.float64]
 Window = tuple[Any, Any, Any, Any]
 
+_HELD = 1e-9  # of size: a mean that is farther off has let go, by Most Pull
+_GRAVITY = 9.81  # m/s²
 SWING = 4.0  # Hz: at which Settle is meant
 _ARRIVAL = 0.25  # of the way to the first pose: its end, over which it takes on the motion of the animation
 
@@ -60,7 +62,9 @@ class Step:
     unconverged: int
     fallbacks: int
     substeps: int
-    residual: float  # metres: how far a mean is from where the guide has it
+    residual: float  # metres: how far a mean that holds is from where the guide has it
+    lagging: int = 0  # means that pull with all they may, ...
+    lag: float = 0.0  # ... and how far they are off, metres
     touched: Touched | None = None  # where it collides
 
 
@@ -154,6 +158,7 @@ class Cloth:
             "drag": ratio * omega,
             "damping": ratio / omega,
             "hold": settings.hold,
+            "most_pull": settings.most_pull * _GRAVITY * self._scale * self.size / 2.0,
             "gravity": tuple(settings.gravity or gravity),
             "interval": self.interval,
             "size": self._scale * self.size,
@@ -218,8 +223,10 @@ class Cloth:
             positions = np.where((self.follow >= module.WEIGHT_EXACT)[:, None], plan.end, positions)
         pressed = b"" if touched is None else touched.state
         state = State(positions, plan.state.velocities / k, plan.state.inner, pressed)
-        off = np.linalg.norm(self.rows.means(positions) - plan.wanted, axis=1).max(initial=0.0)
-        return state, Step(rounds, unconverged, fallbacks, substeps, float(off), touched)
+        off = np.linalg.norm(self.rows.means(positions) - plan.wanted, axis=1)
+        lags = off > (_HELD * self.size if self.settings.most_pull > 0.0 else np.inf)
+        residual, lag = (float(off[some].max(initial=0.0)) for some in (~lags, lags))
+        return state, Step(rounds, unconverged, fallbacks, substeps, residual, int(lags.sum()), lag, touched)
 
     def _targets(self, window: Window, acting: Acting) -> Floats | None:
         """(4 rows, 3) where a guide has the means around a way; None where the input says it. What is beyond a cut is

@@ -32,7 +32,9 @@ class ClothNumbers(contact.CollisionNumbers):
     """What is known of a finished sample of cloth."""
 
     follow_max: float = 0.0  # how far what is pinned is off
-    residual: float = 0.0  # how far a mean is from where the guide has it, metres
+    residual: float = 0.0  # how far a mean that holds is from where the guide has it, metres
+    lagging: float = 0.0  # means that pull with all they may
+    lag: float = 0.0  # how far they are off, metres
     rounds: float = 0.0
     substeps: float = 0.0
     fallbacks: float = 0.0  # steps retaken by implicit Euler
@@ -159,7 +161,7 @@ class ClothEngine(ClothShow):
         store.write("inner", index, state.inner)
         step, numbers, points = arrived.step, arrived.about, b""
         if step is not None:
-            names = ("residual", "rounds", "substeps", "fallbacks", "unconverged")
+            names = ("residual", "lagging", "lag", "rounds", "substeps", "fallbacks", "unconverged")
             numbers = numbers | {name: float(getattr(step, name)) for name in names}
         if step is not None and step.touched is not None:
             numbers = numbers | contact.numbers_of(step.touched)
@@ -209,6 +211,8 @@ class ClothEngine(ClothShow):
                 "mass": cloth.about["mass"],
                 "substeps": cloth.about["substeps"],
                 "residual_relative": off / self.size,
+                "lagging": int(max((numbers.lagging for numbers in marks), default=0)),
+                "lag_relative": max((numbers.lag for numbers in marks), default=0.0) / self.size,
                 "rounds": sum(numbers.rounds for numbers in marks) / max(1, len(marks)),
             },
             "warnings": [*self._warnings(marks), *let_go],
@@ -233,10 +237,11 @@ class ClothEngine(ClothShow):
 def tell(report: Mapping[str, Any]) -> Told:
     cloth = report["cloth"]
     held = f"{cloth['regions']} averages held to {cloth['residual_relative']:.0e} of size" if cloth["regions"] else ""
+    lags = f"{cloth['lagging']} of them at most lag by Most Pull, by up to {100 * cloth['lag_relative']:.2f} % of size"
     weighs = f"{cloth['mass']:.2f} kg, {cloth['substeps']} steps a sample"
     pinned = f"{cloth['followed_vertices']} vertices pinned, off by {percent_of(report['follow_error'])}"
     told = (*told_contact.lines(report.get("contact")), *told_edits.lines(report.get("edits")))
-    lines = (*filter(None, (held, weighs, pinned)), *told)
+    lines = (*filter(None, (held, lags if cloth["lagging"] else "", weighs, pinned)), *told)
     return Told(f"{cloth['regions']} regions", lines, lines)
 
 

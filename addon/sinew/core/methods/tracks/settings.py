@@ -250,6 +250,20 @@ class Settings(CollisionSettings):
         counts=CHANGED,
         label="Keep Turn",
     )
+    most_pull: float = setting(
+        0.0,
+        "The most that the average of a patch may pull with, in times the weight of the patch, for cloth two metres "
+        "large: where the guide goes through things, or away faster, the patch lags, and comes in again. Twenty is "
+        "more than a garment feels by itself. Any follows whatever it takes",
+        low=0.0,
+        high=1e4,
+        soft=(0.0, 100.0),
+        precision=1,
+        zero="Any",
+        begin=20.0,
+        label="Most Pull",
+        counts=CHANGED,
+    )
     guide_object: str = setting(
         "",
         "Another mesh that the cloth follows: the coarse one that Flesh Out made it of, also while it plays a bake of "
