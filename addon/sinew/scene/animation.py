@@ -46,6 +46,21 @@ def animated(owner: Any) -> frozenset[str]:
     return frozenset(curve.data_path for curve in curves(owner))
 
 
+def curves_by_path(owner: Any) -> dict[str, list[Any]]:
+    """All curves and drivers of an owner by the path that they act on."""
+    found: dict[str, list[Any]] = {}
+    for curve in curves(owner) if hasattr(owner, "animation_data") else ():
+        found.setdefault(curve.data_path, []).append(curve)
+    return found
+
+
+def described_curve(curve: Any) -> Iterator[Any]:
+    """All that makes up the motion by a curve or a driver."""
+    if curve.driver is not None:
+        yield curve.driver.expression
+    yield from _described(curve)
+
+
 def described(data: Any, own: str = "", apart: str = "") -> Iterator[Any]:
     """All of an owner's `animation_data` but its visibility, drivers whose paths begin with `own`, and what acts on the
     path `apart`; "" without such."""

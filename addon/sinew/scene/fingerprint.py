@@ -15,7 +15,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from . import animation, attributes, compat, fields, node_tree, playback, stack
+from . import animation, attributes, compat, fields, node_tree, playback, stack, ties
 from .groups import whole_group
 from .sampler import AMOUNT, AMOUNT_PATH, COLLIDE
 
@@ -28,10 +28,12 @@ REASONS = {
     "nodes": "A node tree of the modifiers has changed",
     "mesh": "The mesh has changed",
     "animation": "The animation has changed",
+    "ties": "What moves it has changed: a parent, a constraint, a driver or a value without keys",
     "passengers": "An attached mesh has changed",
     "colliders": "What it collides with has moved or changed",
     "amount": "The keys of Amount have changed",
 }
+REASONS |= {"passenger_ties": REASONS["passengers"], "collider_ties": REASONS["colliders"]}
 _WEIGHED_VERTICES = 20_000  # above, reading all weights would be felt
 _SKINNED_VERTICES = 5_000
 _MOST_OWNERS, _MOST_POINTS = 100, 10_000
@@ -74,9 +76,12 @@ def take(
         "nodes": _hash(*(part for one in (ob, *(passenger for passenger, _ in carried)) for part in _nodes(one))),
         "mesh": _hash(*_mesh(ob)),
         "animation": _hash(*_animation(ob), *_skin(ob)),
+        "ties": _hash(*_ties(ob)),
+        "passenger_ties": _hash(*(part for passenger, _ in carried for part in _ties(passenger))),
         "passengers": _hash(*(part for passenger, mode in carried for part in _passenger(passenger, mode))),
         "amount": take_amount(ob),
         **({} if met is None else {"colliders": take_colliders(ob, met)}),
+        **({} if met is None else {"collider_ties": _hash(*(part for one in met for part in _ties(one)))}),
         **{name: take_painting(ob, one) for name, one in painted.items()},
     }
 
@@ -134,8 +139,9 @@ def changed(before: Mapping[str, str], now: Mapping[str, str], further: Mapping[
     reasons = {**REASONS, **further}
     compared = set(reasons) & set(before)
     if before.get("blender") != now.get("blender"):
-        compared -= {"modifiers", "nodes", "passengers"}
-    return [reason for name, reason in reasons.items() if name in compared and before[name] != now.get(name)]
+        compared -= {"modifiers", "nodes", "passengers", "ties", "passenger_ties", "collider_ties"}
+    differing = (reason for name, reason in reasons.items() if name in compared and before[name] != now.get(name))
+    return list(dict.fromkeys(differing))
 
 
 def _hash(*parts: Any) -> str:
@@ -224,19 +230,50 @@ def _mesh(ob: Any) -> Iterator[Any]:
 
 def _animation(ob: Any) -> Iterator[Any]:
     for owner in _owners(ob):
-        yield owner.rna_type.identifier  # not its name: what is renamed stays what it is
-        data = owner.animation_data
-        keyed = animation.animated(owner)
-        if hasattr(owner, "matrix_basis") and not keyed & {"location", "scale", *_ROTATIONS}:
-            yield _rounded(owner.matrix_basis)
-        if data is not None:
-            own = stack.own_modifier(owner) if hasattr(owner, "modifiers") else None
-            own_drivers = f'modifiers["{own.name}"].' if own is not None else ""
-            yield from animation.described(data, own_drivers, AMOUNT_PATH)
-        if getattr(owner, "pose", None) is not None:
-            yield from _rig(owner, keyed)
-        if owner != ob and hasattr(owner, "data"):
-            yield from _shape(owner.data)
+        yield from _moved(owner, ob)
+
+
+def _ties(ob: Any) -> Iterator[Any]:
+    """How all that it depends on hangs together, and what moves those that only drivers and rarer constraints name."""
+    owners = _owners(ob)
+    known = len(owners)
+    for owner in owners:  # it grows while it is gone through
+        modifiers = stack.others(owner) if hasattr(owner, "modifiers") else ()
+        named = [getattr(owner, "parent", None), *ties.near(owner, modifiers, _apart(owner))]
+        owners += [other for other in dict.fromkeys(named) if other is not None and other not in owners]
+        if len(owners) > _MOST_OWNERS:
+            break
+    curves: ties.Curves = {}
+    for i, owner in enumerate(owners):
+        yield from ties.told(owner, _apart(owner), owners, curves)
+        if i >= known:
+            yield from _moved(owner, ob)
+
+
+def _apart(owner: Any) -> tuple[str, ...]:
+    """What the paths begin with of which the drivers move nothing that a bake is made from."""
+    own = _own_path(owner)
+    return (AMOUNT_PATH, own) if own else (AMOUNT_PATH,)
+
+
+def _own_path(owner: Any) -> str:
+    """What the paths of properties of our modifier begin with."""
+    own = stack.own_modifier(owner) if hasattr(owner, "modifiers") else None
+    return f'modifiers["{own.name}"].' if own is not None else ""
+
+
+def _moved(owner: Any, ob: Any) -> Iterator[Any]:
+    yield owner.rna_type.identifier  # not its name: what is renamed stays what it is
+    data = owner.animation_data
+    keyed = animation.animated(owner)
+    if hasattr(owner, "matrix_basis") and not keyed & {"location", "scale", *_ROTATIONS}:
+        yield _rounded(owner.matrix_basis)
+    if data is not None:
+        yield from animation.described(data, _own_path(owner), AMOUNT_PATH)
+    if getattr(owner, "pose", None) is not None:
+        yield from _rig(owner, keyed)
+    if owner != ob and hasattr(owner, "data"):
+        yield from _shape(owner.data)
 
 
 def _skin(ob: Any) -> Iterator[bytes]:
