@@ -43,8 +43,7 @@ class _Session:
 
     skins: dict[str, _Skin] = field(default_factory=dict)
     values: dict[str, Floats] = field(default_factory=dict)
-    surfaces: dict[str, colored.Surface] = field(default_factory=dict)
-    batches: dict[tuple[str, str], colored.Batch] = field(default_factory=dict)
+    drawn: colored.Colored = field(default_factory=lambda: colored.Colored("face"))
 
 
 session = _Session()
@@ -133,24 +132,15 @@ def _acts(ob: Any, row: KeyMaterial, moves: npt.NDArray[np.float32]) -> Floats:
 
 def draw(context: Any) -> None:
     """Called by Blender for every 3D viewport."""
-    if not view.shown or not context.space_data.overlay.show_overlays:
-        return
-    for item in context.scene.sinew.setups:
-        if item.object is None or not item.object.visible_in_viewport_get(context.space_data):
-            continue
-        values, key = values_of(item), properties.key_of(item)
-        if values is not None:
-            known = session.surfaces.get(key)
-            session.surfaces[key] = surface = colored.surface_of(
-                item.object, context.evaluated_depsgraph_get(), values, known
-            )
-            colored.draw(context, surface, session.batches, ("face", key))
+    if view.shown:
+        session.drawn.draw(context, values_of)
 
 
 def forget(*_: object) -> None:
     view.hide_all()
-    for kept in (session.skins, session.values, session.surfaces, session.batches):
-        kept.clear()
+    session.skins.clear()
+    session.values.clear()
+    session.drawn.forget()
 
 
 _drawings = Drawings(view.hide_all)

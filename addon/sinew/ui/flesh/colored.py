@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import gpu
@@ -13,6 +14,7 @@ from mathutils import Matrix
 
 from ...core.cage.view import spread_values, weight_colors
 from ...scene import compat
+from ..setup import properties
 
 _gpu: Any = gpu  # the stubs know less than Blender
 _batch_for_shader: Any = gpu_batch.batch_for_shader
@@ -38,6 +40,33 @@ class Batch:
     key: tuple[Any, ...]
     lines: Any = None
     faint: Any = None
+
+
+@dataclass
+class Colored:
+    """Setups in the colours of one kind of values; what was made of each, by its id, is kept."""
+
+    kind: str
+    surfaces: dict[str, Surface] = field(default_factory=dict)
+    batches: dict[tuple[str, str], Batch] = field(default_factory=dict)
+
+    def draw(self, context: Any, values_of: Callable[[Any], npt.NDArray[np.float64] | None]) -> None:
+        """In one 3D viewport; of a setup that has no values now nothing is drawn."""
+        if not context.space_data.overlay.show_overlays:
+            return
+        for item in context.scene.sinew.setups:
+            if item.object is None or not item.object.visible_in_viewport_get(context.space_data):
+                continue
+            values, key = values_of(item), properties.key_of(item)
+            if values is not None:
+                graph = context.evaluated_depsgraph_get()
+                surface = surface_of(item.object, graph, values, self.surfaces.get(key))
+                self.surfaces[key] = surface
+                draw(context, surface, self.batches, (self.kind, key))
+
+    def forget(self) -> None:
+        self.surfaces.clear()
+        self.batches.clear()
 
 
 def surface_of(ob: Any, depsgraph: Any, values: npt.NDArray[np.float64], known: Surface | None) -> Surface:

@@ -31,8 +31,7 @@ class _Session:
     """By the id of the setup."""
 
     shown: set[str] = field(default_factory=set)
-    surfaces: dict[str, colored.Surface] = field(default_factory=dict)
-    batches: dict[tuple[str, str], colored.Batch] = field(default_factory=dict)
+    drawn: colored.Colored = field(default_factory=lambda: colored.Colored("patches"))
 
 
 session = _Session()
@@ -77,17 +76,8 @@ def has_patches(item: Any) -> bool:
 
 def draw(context: Any) -> None:
     """Called by Blender for every 3D viewport."""
-    if not session.shown or not context.space_data.overlay.show_overlays:
-        return
-    for item in context.scene.sinew.setups:
-        if item.object is None or not item.object.visible_in_viewport_get(context.space_data):
-            continue
-        values, key = values_of(item), properties.key_of(item)
-        if values is not None:
-            graph = context.evaluated_depsgraph_get()
-            surface = colored.surface_of(item.object, graph, values, session.surfaces.get(key))
-            session.surfaces[key] = surface
-            colored.draw(context, surface, session.batches, ("patches", key))
+    if session.shown:
+        session.drawn.draw(context, values_of)
 
 
 def _switch(item: Any, value: bool) -> None:
@@ -109,8 +99,8 @@ def _make_properties() -> dict[str, Any]:
 
 
 def forget(*_: object) -> None:
-    for kept in (session.shown, session.surfaces, session.batches):
-        kept.clear()
+    session.shown.clear()
+    session.drawn.forget()
 
 
 _HANDLERS = {"load_pre": forget}
