@@ -42,7 +42,7 @@ def told(owner: Any, left_out: tuple[str, ...], owners: Collection[Any], curves:
     keyed = {(curve.data_path, curve.array_index) for curve in animation.curves(owner)}
     paths = frozenset(path for path, _ in keyed)
     if isinstance(owner, bpy.types.Object):
-        yield owner.parent_type, owner.parent_bone, _rounded(owner.matrix_parent_inverse)
+        yield owner.parent_type, owner.parent_bone, _plain(owner.matrix_parent_inverse)
         yield from _place(owner, "", keyed, paths)
     for bone in owner.pose.bones if getattr(owner, "pose", None) is not None else ():
         yield from _place(bone, f'pose.bones["{bone.name}"].', keyed, paths)
@@ -148,7 +148,3 @@ def _plain(value: Any) -> Any:
         return tuple(_plain(one) for one in value)
     except TypeError:
         return ""
-
-
-def _rounded(matrix: Any) -> tuple[Any, ...]:
-    return tuple(round(value, 6) for row in matrix for value in row)

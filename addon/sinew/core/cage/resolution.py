@@ -14,6 +14,7 @@ import numpy.typing as npt
 from ..base.native import module
 from ..geometry.connected import connected_pieces
 from ..geometry.surface import areas_and_size
+from ..geometry.triangles import triangle_areas
 from .cage import TRIAL_RESOLUTION, Cage, automatic_resolution, build_cage, count_tets
 
 Floats = npt.NDArray[np.float64]
@@ -65,8 +66,7 @@ def preview_resolution(rest: Floats, triangles: Ints, coarse: int, fine: int, mo
 
 def triangles_along(rest: Floats, triangles: Ints) -> float:
     """How many sides of its finer triangles the longest side of a body is long; infinite without triangles."""
-    corners = rest[triangles]
-    area = 0.5 * np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
+    area = triangle_areas(rest, triangles)
     order = np.argsort(area, kind="stable")
     covered = np.cumsum(area[order])
     if len(area) == 0 or not covered[-1] > 0.0:
