@@ -13,6 +13,7 @@ import numpy.typing as npt
 from ..base.errors import BadInput
 from ..base.native import module
 from ..geometry.surface import areas_and_size
+from ..geometry.triangles import sound_triangles
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]
@@ -131,14 +132,7 @@ def _sound(rest: Floats, triangles: Ints) -> Ints:
         raise BadInput("The mesh has no faces: what is edited needs a surface.")
     if triangles.min() < 0 or triangles.max() >= len(rest):
         raise BadInput(f"A triangle has a vertex that is not there: the mesh has {len(rest)}.")
-    corners = rest[triangles]
-    doubled = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
-    longest = np.ptp(corners, axis=1).max(axis=1)
-    kept = triangles[doubled > 1e-9 * longest * longest]
-    if not len(kept):
-        raise BadInput("No face of the mesh has an area: give it a surface.")
-    first = np.unique(np.sort(kept, axis=1), axis=0, return_index=True)[1]
-    sound: Ints = np.ascontiguousarray(kept[np.sort(first)])
+    sound: Ints = np.ascontiguousarray(triangles[sound_triangles(rest, triangles)])
     return sound
 
 

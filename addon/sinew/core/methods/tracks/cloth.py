@@ -17,6 +17,7 @@ from ...bake.move import Move, Touched, World
 from ...base.errors import BadInput
 from ...base.native import module
 from ...geometry.surface import areas_and_size
+from ...geometry.triangles import sound_triangles
 from ...geometry.turns import nearest_rotation
 from .guide import Averages, find_regions, make_averages
 from .material import native_material, shell_of
@@ -275,18 +276,10 @@ class Cloth:
 
 
 def _sound(rest: Floats, triangles: npt.NDArray[np.int32]) -> npt.NDArray[np.intp]:
-    """Which triangles have an area, and each once: what is left over holds nothing."""
+    """Which triangles cloth is made of."""
     if not len(triangles):
         raise BadInput("The mesh has no faces: cloth needs a surface.")
-    corners = rest[triangles]
-    doubled = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
-    longest = np.ptp(corners, axis=1).max(axis=1)
-    has_area = doubled > 1e-9 * longest * longest
-    if not has_area.any():
-        raise BadInput("No face of the mesh has an area: give it a surface.")
-    sound = np.flatnonzero(has_area)
-    first = np.unique(np.sort(triangles[sound], axis=1), axis=0, return_index=True)[1]
-    return sound[np.sort(first)]
+    return sound_triangles(rest, triangles)
 
 
 def drape(
