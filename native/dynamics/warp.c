@@ -24,7 +24,6 @@ struct SnWarp {
     double *slopes;     /* cells x corners x 3: gradient of each corner's shape function times volume */
     double *poisson;    /* the system without what is held, on the pattern */
     double *values;     /* the same with it */
-    double *pulls;      /* cells x corners x 3: what the missing gradient of a cell adds to the right side at its corners */
     double *right;      /* unknowns x 3: right side, then correction */
     size_t part_count;
     int32_t *parts;     /* vertices: the connected part that each belongs to; -1 where that has a fixed vertex */
@@ -43,7 +42,6 @@ void sn_warp_destroy(SnWarp *warp)
     sn_tet_elements_clear(&warp->elements);
     sn_release(warp->volume);
     sn_release(warp->slopes);
-    sn_release(warp->pulls);
     sn_release(warp->poisson);
     sn_release(warp->values);
     sn_release(warp->is_held);
@@ -209,7 +207,6 @@ static SnStatus make_room(SnContext *context, size_t vertex_count, size_t count,
     warp->cells = cells;
     SN_TRY_NEW(context, warp->volume, count, double);
     SN_TRY_NEW(context, warp->slopes, 3 * corners * count, double);
-    SN_TRY_NEW(context, warp->pulls, 3 * corners * count, double);
 cleanup:
     return status;
 }
@@ -267,24 +264,7 @@ typedef struct GatherJob {
     const double *missing;
 } GatherJob;
 
-/* Missing gradients times slopes. */
-static void find_pulls(void *data, size_t chunk, size_t begin, size_t end)
-{
-    const GatherJob *job = data;
-    (void)chunk;
-    size_t corners = job->warp->corners;
-    for (size_t e = begin; e < end; e++) {
-        const double *m = job->missing + 9 * e, *slopes = job->warp->slopes + 3 * corners * e;
-        double *pulls = job->warp->pulls + 3 * corners * e;
-        for (size_t i = 0; i < corners; i++) {
-            for (size_t a = 0; a < 3; a++) {
-                pulls[3 * i + a] = m[3 * a] * slopes[3 * i] + m[3 * a + 1] * slopes[3 * i + 1] + m[3 * a + 2] * slopes[3 * i + 2];
-            }
-        }
-    }
-}
-
-/* Right side of each unknown: the pulls of the cells around it, always in the same order. */
+/* Right side of each unknown: missing gradients times slopes of the cells around it, always in the same order. */
 static void gather_right(void *data, size_t chunk, size_t begin, size_t end)
 {
     const GatherJob *job = data;
@@ -294,10 +274,11 @@ static void gather_right(void *data, size_t chunk, size_t begin, size_t end)
         size_t v = (size_t)assembly->vertex[k];
         double sum[3] = {0};
         for (int32_t at = assembly->vertex_start[v]; at < assembly->vertex_start[v + 1]; at++) {
-            const double *pull = job->warp->pulls + 3 * (size_t)assembly->vertex_source[at];
-            sum[0] += pull[0];
-            sum[1] += pull[1];
-            sum[2] += pull[2];
+            size_t source = (size_t)assembly->vertex_source[at];
+            const double *m = job->missing + 9 * (source / job->warp->corners), *slope = job->warp->slopes + 3 * source;
+            for (size_t a = 0; a < 3; a++) {
+                sum[a] += m[3 * a] * slope[0] + m[3 * a + 1] * slope[1] + m[3 * a + 2] * slope[2];
+            }
         }
         memcpy(job->warp->right + 3 * k, sum, sizeof sum);
     }
@@ -331,7 +312,6 @@ SnStatus sn_warp_correct(SnContext *context, SnWarp *warp, const double *missing
     GatherJob job = {warp, missing};
     size_t count = warp->assembly.unknown_count;
     int any = 0;
-    sn_parallel_for(warp->count, CHUNK, find_pulls, &job);
     sn_parallel_for(count, CHUNK, gather_right, &job);
     for (size_t k = 0; k < 3 * count; k++) {
         any |= warp->right[k] != 0.0;

@@ -13,10 +13,10 @@ struct SnLinearSolver {
     const SnBlockPattern *pattern;
     size_t scalars; /* per point: 3, or 1 for a matrix that acts on x, y and z alike */
     cholmod_common common;
-    cholmod_sparse matrix; /* a view on the pattern and on `values` */
+    cholmod_sparse matrix; /* a view on the pattern, and while it is factorized on its values */
     cholmod_factor *factor;
     cholmod_dense *solution, *work_y, *work_e;
-    double *values; /* the matrix with its shift */
+    double *values; /* the matrix with its shift, once one was needed */
     double *right;  /* with one scalar per point: x, y and z of all points as columns */
     double shift;
 };
@@ -107,7 +107,6 @@ static SnStatus create(SnContext *context, const SnBlockPattern *pattern, size_t
     solver->common.nrelax[0] = 16;
     solver->common.nrelax[1] = 48;
     solver->common.nrelax[2] = 128;
-    SN_TRY_NEW(context, solver->values, value_count, double);
     SN_TRY_NEW(context, solver->right, scalars == 3 ? 0 : 3 * count, double);
     solver->matrix = (cholmod_sparse){
         .nrow = count,
@@ -115,10 +114,9 @@ static SnStatus create(SnContext *context, const SnBlockPattern *pattern, size_t
         .nzmax = value_count,
         .p = scalars == 3 ? pattern->value_start : pattern->column_start,
         .i = scalars == 3 ? pattern->value_rows : pattern->rows,
-        .x = solver->values,
         .stype = -1,
         .itype = CHOLMOD_INT,
-        .xtype = CHOLMOD_REAL,
+        .xtype = CHOLMOD_PATTERN,
         .dtype = CHOLMOD_DOUBLE,
         .sorted = 1,
         .packed = 1,
@@ -193,10 +191,12 @@ SnStatus sn_linear_solver_factorize(SnContext *context, SnLinearSolver *solver, 
     size_t value_count = solver->matrix.nzmax;
     cholmod_common *common = &solver->common;
     double largest = largest_diagonal(&solver->matrix, values);
+    SnStatus status = SN_OK;
     if (solver->matrix.ncol == 0) {
         return SN_OK;
     }
-    memcpy(solver->values, values, value_count * sizeof *values);
+    solver->matrix.xtype = CHOLMOD_REAL;
+    solver->matrix.x = (void *)values; /* read only */
     solver->shift = 0.0;
     int attempts = all_finite(value_count, values) ? 12 : 0;
     for (int attempt = 0; attempt < attempts; attempt++) {
@@ -211,14 +211,21 @@ SnStatus sn_linear_solver_factorize(SnContext *context, SnLinearSolver *solver, 
             return sn_context_fail(context, SN_OUT_OF_MEMORY,
                                    "Out of memory while factorizing the system: lower the resolution.");
         }
+        if (solver->values == NULL) {
+            SN_TRY_NEW(context, solver->values, value_count, double);
+        }
+        memcpy(solver->values, values, value_count * sizeof *values);
+        solver->matrix.x = solver->values;
         solver->shift = solver->shift == 0.0 ? 1e-12 : 10.0 * solver->shift;
         for (size_t column = 0; column < solver->matrix.ncol; column++) {
             int32_t at = column_start[column];
             solver->values[at] = values[at] + solver->shift * largest;
         }
     }
-    return sn_context_fail(context, SN_NUMERIC_FAILURE,
-                           "The system has no finite solution: the input or the settings hold values that are not numbers.");
+    status = sn_context_fail(context, SN_NUMERIC_FAILURE,
+                             "The system has no finite solution: the input or the settings hold values that are not numbers.");
+cleanup:
+    return status;
 }
 
 /* to (columns x rows) = the transpose of from (rows x columns). */

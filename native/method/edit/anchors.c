@@ -11,8 +11,6 @@
 
 static void anchor_clear(SnEditAnchor *anchor)
 {
-    sn_release(anchor->patch_lever);
-    sn_release(anchor->point_lever);
     sn_release(anchor->rows);
     *anchor = (SnEditAnchor){0};
 }
@@ -22,7 +20,11 @@ void sn_edit_anchors_clear(SnEditAnchors *anchors)
     for (size_t k = 0; k < anchors->count; k++) {
         anchor_clear(anchors->all + k);
     }
+    for (size_t k = 0; k < anchors->lever_count; k++) {
+        sn_release(anchors->levers[k].values);
+    }
     sn_release(anchors->all);
+    sn_release(anchors->levers);
     sn_release(anchors->order);
     sn_release(anchors->ends);
     sn_release(anchors->p);
@@ -91,9 +93,8 @@ void sn_edit_anchors_linearise(SnEditAnchors *anchors, const SnEditHandle *handl
 
 void sn_edit_anchors_place(SnEditAnchors *anchors, const SnEditHandle *handle, const SnEditAnchor *anchor, const double *p, double place[3])
 {
-    const double *lever = anchor->point_lever != NULL ? anchor->point_lever : anchor->patch_lever;
     sn_edit_pose_set(&anchors->pose, handle->shown);
-    sn_edit_pose_measure(&anchors->pose, p, lever, place);
+    sn_edit_pose_measure(&anchors->pose, p, anchor->point_lever, place);
     for (size_t v = 0; v < anchors->body->vertex_count; v++) {
         for (size_t a = 0; a < 3 && handle->point[v] != 0.0; a++) {
             place[a] += handle->point[v] * handle->shown[3 * v + a];
@@ -101,17 +102,49 @@ void sn_edit_anchors_place(SnEditAnchors *anchors, const SnEditHandle *handle, c
     }
 }
 
+/* An array of `count` with room for one more; null where there is no memory for it, and it stays what it was. */
+static void *with_room(SnContext *context, void *all, size_t size, size_t count, size_t *room)
+{
+    if (count < *room) {
+        return all;
+    }
+    void *larger = sn_reallocate(context, all, 2 * *room + 8, size);
+    *room = larger != NULL ? 2 * *room + 8 : *room;
+    return larger;
+}
+
+/* The lever of a mean of places: the one that is there, or a new one. */
+static SnStatus find_lever(SnContext *context, SnEditAnchors *anchors, const double *weights, const double **out)
+{
+    SnStatus status = SN_OK;
+    SnEditLever made = {.key = hash(14695981039346656037u, anchors->body->vertex_count, weights)};
+    for (size_t k = 0; k < anchors->lever_count; k++) {
+        if (anchors->levers[k].key == made.key) {
+            *out = anchors->levers[k].values;
+            return SN_OK;
+        }
+    }
+    SnEditLever *levers = with_room(context, anchors->levers, sizeof *levers, anchors->lever_count, &anchors->lever_room);
+    if (levers == NULL) {
+        return SN_OUT_OF_MEMORY;
+    }
+    anchors->levers = levers;
+    SN_TRY_NEW(context, made.values, sn_edit_body_lever_size(anchors->body), double);
+    SN_TRY(sn_edit_body_lever(context, anchors->body, weights, made.values));
+    *out = made.values;
+    anchors->levers[anchors->lever_count++] = made;
+    made.values = NULL;
+cleanup:
+    sn_release(made.values);
+    return status;
+}
+
 static SnStatus make_anchor(SnContext *context, SnEditAnchors *anchors, const SnEditHandle *handle, SnEditAnchor *anchor)
 {
     SnStatus status = SN_OK;
-    size_t size = sn_edit_body_lever_size(anchors->body), directions = sn_edit_handle_rows(handle), vertices = anchors->body->vertex_count;
-    SN_TRY_NEW(context, anchor->patch_lever, size, double);
-    SN_TRY(sn_edit_body_lever(context, anchors->body, handle->patch, anchor->patch_lever));
-    if (memcmp(handle->patch, handle->point, vertices * sizeof *handle->patch) != 0) {
-        SN_TRY_NEW(context, anchor->point_lever, size, double);
-        SN_TRY(sn_edit_body_lever(context, anchors->body, handle->point, anchor->point_lever));
-    }
-    SN_TRY_NEW(context, anchor->rows, directions * anchors->basis.width, double);
+    SN_TRY(find_lever(context, anchors, handle->patch, &anchor->patch_lever));
+    SN_TRY(find_lever(context, anchors, handle->point, &anchor->point_lever));
+    SN_TRY_NEW(context, anchor->rows, sn_edit_handle_rows(handle) * anchors->basis.width, double);
 cleanup:
     return status;
 }
@@ -139,9 +172,11 @@ cleanup:
 /* The anchor of a handle: the one that is there, or a new one. */
 static SnStatus find_anchor(SnContext *context, SnEditAnchors *anchors, const SnEditHandle *handle, SnEditAnchor **out)
 {
+    SnStatus status = SN_OK;
     size_t vertices = anchors->body->vertex_count;
     uint64_t key = hash(hash(hash(14695981039346656037u, 3 * vertices, handle->shown), vertices, handle->patch), vertices, handle->point);
     key = hash(key, 3, handle->direction);
+    SnEditAnchor made = {.key = key, .is_used = 1};
     *out = NULL;
     for (size_t k = 0; k < anchors->count; k++) {
         if (anchors->all[k].key == key) {
@@ -150,39 +185,51 @@ static SnStatus find_anchor(SnContext *context, SnEditAnchors *anchors, const Sn
             return SN_OK;
         }
     }
-    if (anchors->count == anchors->room) {
-        size_t room = 2 * anchors->room + 8;
-        SnEditAnchor *larger = sn_reallocate(context, anchors->all, room, sizeof *larger);
-        if (larger == NULL) {
-            return SN_OUT_OF_MEMORY;
-        }
-        anchors->all = larger;
-        anchors->room = room;
+    SnEditAnchor *all = with_room(context, anchors->all, sizeof *all, anchors->count, &anchors->room);
+    if (all == NULL) {
+        return SN_OUT_OF_MEMORY;
     }
-    SnEditAnchor made = {.key = key, .is_used = 1};
-    SnStatus status = make_anchor(context, anchors, handle, &made);
-    if (status != SN_OK) {
-        anchor_clear(&made);
-        return status;
-    }
+    anchors->all = all;
+    SN_TRY(make_anchor(context, anchors, handle, &made));
     anchors->all[anchors->count] = made;
     *out = anchors->all + anchors->count++;
-    return SN_OK;
+    made.rows = NULL;
+cleanup:
+    anchor_clear(&made);
+    return status;
 }
 
-/* Anchors that no handle of now needs go. */
+static void use_lever(SnEditAnchors *anchors, const double *values)
+{
+    for (size_t k = 0; k < anchors->lever_count; k++) {
+        anchors->levers[k].is_used |= anchors->levers[k].values == values;
+    }
+}
+
+/* Anchors that no handle of now needs go, and levers that none of them has. */
 static void drop_unused(SnEditAnchors *anchors)
 {
-    size_t kept = 0;
+    size_t kept = 0, kept_levers = 0;
     for (size_t k = 0; k < anchors->count; k++) {
         if (anchors->all[k].is_used) {
             anchors->all[k].is_used = 0;
+            use_lever(anchors, anchors->all[k].patch_lever);
+            use_lever(anchors, anchors->all[k].point_lever);
             anchors->all[kept++] = anchors->all[k];
         } else {
             anchor_clear(anchors->all + k);
         }
     }
     anchors->count = kept;
+    for (size_t k = 0; k < anchors->lever_count; k++) {
+        if (anchors->levers[k].is_used) {
+            anchors->levers[k].is_used = 0;
+            anchors->levers[kept_levers++] = anchors->levers[k];
+        } else {
+            sn_release(anchors->levers[k].values);
+        }
+    }
+    anchors->lever_count = kept_levers;
 }
 
 static SnEditAnchor *anchor_of(const SnEditAnchors *anchors, uint64_t key)

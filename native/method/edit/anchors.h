@@ -6,13 +6,20 @@
 #include "method/edit/edit.h"
 #include "method/edit/pose.h"
 
+/* How a mean of places answers (sn_edit_body_lever): the same at all moments. */
+typedef struct SnEditLever {
+    uint64_t key;   /* of its weights */
+    double *values; /* owned */
+    int is_used;
+} SnEditLever;
+
 typedef struct SnEditAnchor {
-    uint64_t key;                      /* of all that it depends on */
-    double *patch_lever, *point_lever; /* the second is null where both are the same; owned */
-    double *rows;                      /* rows of the handle x width, where they were found last; owned */
-    double constant[3];                /* its place along them is this plus rows times p, near there */
-    double target[3];                  /* that of the last call */
-    int is_known;                      /* whether these are set */
+    uint64_t key;                            /* of all that it depends on */
+    const double *patch_lever, *point_lever; /* of what is pulled, and of what is to land */
+    double *rows;                            /* rows of the handle x width, where they were found last; owned */
+    double constant[3];                      /* its place along them is this plus rows times p, near there */
+    double target[3];                        /* that of the last call */
+    int is_known;                            /* whether these are set */
     int is_used;
 } SnEditAnchor;
 
@@ -22,6 +29,8 @@ typedef struct SnEditAnchors {
     SnEditBasis basis;
     SnEditAnchor *all;
     size_t count, room;
+    SnEditLever *levers; /* of all anchors */
+    size_t lever_count, lever_room;
     uint64_t *order;    /* keys of the handles that the basis is of, ... */
     size_t *ends;       /* ... and how many vectors it had after each */
     size_t order_count;

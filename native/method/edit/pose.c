@@ -28,13 +28,13 @@ void sn_edit_pose_clear(SnEditPose *pose)
 SnStatus sn_edit_pose_init(SnContext *context, SnEditBody *body, SnEditPose *pose)
 {
     SnStatus status = SN_OK;
-    size_t cells = body->cell_count, all = body->source_count, corners = 9 * body->corners * cells;
+    size_t cells = body->cell_count, all = body->source_count;
     *pose = (SnEditPose){.body = body};
     SN_TRY_NEW(context, pose->shown, 3 * body->vertex_count, double);
     SN_TRY_NEW(context, pose->gradients, 9 * cells, double);
     SN_TRY_NEW(context, pose->rotations, 9 * cells, double);
-    SN_TRY_NEW(context, pose->scratch, 9 * all > corners ? 9 * all : corners, double);
-    pose->corners = pose->scratch;
+    SN_TRY_NEW(context, pose->scratch, all > 3 * cells ? 9 * all : 27 * cells, double);
+    pose->changes = pose->scratch;
     SN_TRY_NEW(context, pose->partial, 3 * sn_parallel_chunk_count(cells, CHUNK), double);
     SN_TRY_NEW(context, pose->queue, cells, int32_t);
     SN_TRY_NEW(context, pose->wished, 3 * body->vertex_count, double);
@@ -62,7 +62,7 @@ static void mend_rotations(SnEditPose *pose)
 {
     const SnEditBody *body = pose->body;
     size_t count = body->cell_count, found = 0;
-    double *sound = pose->corners; /* free until rows are asked for */
+    double *sound = pose->changes; /* free until rows are asked for */
     for (size_t e = 0; e < count; e++) {
         sound[e] = sn_mat3_determinant(pose->gradients + 9 * e) > FLAT;
         if (sound[e] != 0.0) {
@@ -402,47 +402,42 @@ static void without_normal(const double n[3], double derivative[27])
     }
 }
 
-/* What each corner of a cell adds to the rows: 3 x 3 for each. */
 static void differentiate_cells(void *data, size_t chunk, size_t begin, size_t end)
 {
     const PoseJob *job = data;
     const SnEditBody *body = job->pose->body;
-    size_t corners = body->corners;
     (void)chunk;
     for (size_t e = begin; e < end; e++) {
         CellEdit edit;
-        double derivative[27];
-        const double *slopes = body->slopes + 3 * corners * e, *turned = job->pose->rotations + 9 * e;
-        double share = find_share(body, e, job->lever) / (double)corners;
+        double *derivative = job->pose->changes + 27 * e;
         find_edit(body, e, job->p, &edit);
         differentiate(job->pose, e, &edit, job->lever + 3 * e, derivative);
         if (body->normals != NULL) {
             without_normal(body->normals + 3 * e, derivative);
         }
-        for (size_t i = 0; i < corners; i++) {
-            double *out = job->pose->corners + 9 * (corners * e + i);
-            for (size_t d = 0; d < 3; d++) {
-                for (size_t a = 0; a < 3; a++) {
-                    out[3 * d + a] = sn_dot3(derivative + 9 * d + 3 * a, slopes + 3 * i) + share * turned[3 * d + a];
-                }
-            }
-        }
     }
 }
 
+/* Rows of each unknown: what the cells around it say of their corner. */
 static void gather_rows(void *data, size_t chunk, size_t begin, size_t end)
 {
     const PoseJob *job = data;
-    const SnAssembly *assembly = &job->pose->body->world.assembly;
-    size_t width = 3 * assembly->unknown_count, corners = job->pose->body->corners * job->pose->body->cell_count;
+    const SnEditBody *body = job->pose->body;
+    const SnAssembly *assembly = &body->world.assembly;
+    size_t width = 3 * assembly->unknown_count, corners = body->corners, all = corners * body->cell_count;
     (void)chunk;
     for (size_t k = begin; k < end; k++) {
         size_t v = (size_t)assembly->vertex[k];
         double sum[9] = {0};
         for (int32_t at = assembly->vertex_start[v]; at < assembly->vertex_start[v + 1]; at++) {
-            size_t source = (size_t)assembly->vertex_source[at];
-            for (size_t i = 0; i < 9 && source < corners; i++) { /* after them come the hinges' */
-                sum[i] += job->pose->corners[9 * source + i];
+            size_t source = (size_t)assembly->vertex_source[at], e = source / corners;
+            if (source >= all) { /* the hinges' */
+                continue;
+            }
+            const double *change = job->pose->changes + 27 * e, *turned = job->pose->rotations + 9 * e;
+            double share = find_share(body, e, job->lever) / (double)corners;
+            for (size_t i = 0; i < 9; i++) {
+                sum[i] += sn_dot3(change + 3 * i, body->slopes + 3 * source) + share * turned[i];
             }
         }
         for (size_t d = 0; d < 3; d++) {

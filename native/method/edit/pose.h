@@ -12,7 +12,7 @@ typedef struct SnEditPose {
     double *gradients; /* cells x 9, row-major: F̄ ... */
     double *rotations; /* ... and R̄; of a cell that is flat or inside out that of the nearest sound one */
     double *scratch;   /* 9 x cells, then cells x 9 ... */
-    double *corners;   /* ... and then cells x corners x 9: the same memory */
+    double *changes;   /* ... and then cells x 27, how places answer to gradients of the edit: the same memory */
     double *partial;   /* chunks x 3 */
     int32_t *queue;    /* cells */
     double *wished;    /* vertices x 3: the edit ... */
