@@ -87,6 +87,27 @@ def test_presets_of_cloth_are_materials_of_cloth(skirt: Any) -> None:
     assert item().weight == pytest.approx(0.324) and item().bend == pytest.approx(6e-5)
 
 
+def test_what_is_closed_all_around_is_a_bag_and_is_offered_flesh(skirt: Any) -> None:
+    def offered() -> bool:
+        return "sinew.take_flesh" in draw(bpy.types.SINEW_PT_setup).operators
+
+    assert bpy.ops.sinew.add(method="tracks") == {"FINISHED"}
+    assert not offered() and not bpy.ops.sinew.take_flesh.poll()
+    body = scenes.build_ball(divisions=4, frames=2)
+    save(Path(bpy.data.filepath))
+    activate(body.name)
+    assert bpy.ops.sinew.add(method="tracks") == {"FINISHED"}
+    assert offered() and bpy.ops.sinew.take_flesh() == {"FINISHED"}
+    assert [entry.method for entry in setup.all_of(body, bpy.context.scene)] == ["enrich"]
+    assert not offered()
+    setup.remove(body, bpy.context.scene)
+    assert bpy.ops.sinew.add(method="tracks") == {"FINISHED"}
+    outcome = setups.bake_object(body.name, {}, target(), method="tracks")
+    (told,) = (line for line in outcome.report["warnings"] if "add Flesh" in line)
+    assert f'"{body.name}" is closed' in told
+    assert not offered(), "it is a bag now, and told so"
+
+
 def test_averages_are_baked_and_a_missing_group_is_named(skirt: Any) -> None:
     outcome = setups.bake_object("Skirt", {"regions": 5}, target(), method="tracks")
     assert outcome.report["cloth"]["regions"] == 5

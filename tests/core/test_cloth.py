@@ -221,6 +221,71 @@ def test_dials_and_painted_weights_change_the_material_as_they_say() -> None:
     assert hung(heavy_painted=9.0, painted={"heavy": 0.5}) == pytest.approx(hung(heavy=3.0), abs=1e-3)
 
 
+def played(rest: Any, sides: Any, pinned: Any, pose: Any, begin: Any, frames: int, changes: Any) -> Iterator[Any]:
+    """The state after each frame, of cloth whose pins are held in a pose."""
+    cloth = Cloth(rest, sides, pinned, Settings().replace(changes), 24.0, averages=make_averages(rest, sides))
+    state = cloth.begin(begin)
+    for _ in range(frames):
+        state, _ = cloth.advance(state, (pose, pose, pose, pose))
+        yield state
+
+
+def swings(calm: float) -> float:
+    """How fast a strip still is, m/s, that was let go half a radian off its place: in the last half of a second."""
+    rest, sides = sheet(10, 3, 0.02)
+    rest = rest[:, [1, 2, 0]] * (1.0, 1.0, -1.0)
+    pinned = (rest[:, 2] > -1e-9).astype(float)
+    cos, sin = np.cos(0.5), np.sin(0.5)
+    tilted = np.stack([rest[:, 0], cos * rest[:, 1] - sin * rest[:, 2], sin * rest[:, 1] + cos * rest[:, 2]], axis=1)
+    changes = {"calm": calm, "air": 0.0, "bend": 1e-3}
+    states = list(played(rest, sides, pinned, rest, tilted, 24, changes))
+    return max(float(np.abs(state.velocities).max()) for state in states[12:])
+
+
+def folds_kept(crumple: float) -> float:
+    """How bent a strip stays, radians over all of its folds, that was rolled up and is let go."""
+    rest, sides = sheet(10, 2, 0.02)
+    pinned, radius = (rest[:, 0] < 0.015).astype(float), 0.05
+    angle = rest[:, 0] / radius
+    rolled = np.stack([radius * np.sin(angle), rest[:, 1], radius * (1.0 - np.cos(angle))], axis=1)
+    changes = {"crease": 5.0, "crumple": crumple, "gravity": (0.0, 0.0, 0.0), "air": 0.0, "calm": 0.3}
+    *_, state = played(rest, sides, pinned, rest, rolled, 12, changes)
+    assert state.inner is not None
+    return float(np.abs(state.inner[: len(state.inner) // 2]).sum())
+
+
+def folds_of_a_curtain(wrinkle_size: float) -> int:
+    """How often a curtain that is gathered by a tenth turns back, below its upper border."""
+    edge = 0.008
+    rest, sides = sheet(50, 8, edge)
+    rest = np.ascontiguousarray(rest[:, [0, 2, 1]] - (0.0, 0.0, rest[:, 1].max()))
+    pinned = (rest[:, 2] > -0.75 * edge).astype(float)
+    pose = rest * (0.9, 1.0, 1.0)
+    pose[:, 1] += 1e-3 * np.random.default_rng(1).normal(size=len(rest))
+    *_, state = played(rest, sides, pinned, pose, pose, 12, {"calm": 0.3, "wrinkle_size": wrinkle_size})
+    line = np.flatnonzero(np.abs(rest[:, 2] + 5.0 * edge) < 0.3 * edge)
+    line = line[np.argsort(rest[line, 0])]
+    turns = np.sign(np.diff(state.positions[line, 1]))
+    return int((turns[1:] != turns[:-1]).sum())
+
+
+@pytest.mark.parametrize(
+    ("measured", "values", "is_more"),
+    [
+        (lambda stiff: hung(stiff=stiff), (0.3, 1.0, 3.0, 10.0), False),
+        (lambda heavy: hung(heavy=heavy), (0.1, 0.3, 1.0, 3.0), True),
+        (lambda size: hung(wrinkle_size=size), (0.5, 1.0, 2.0, 4.0), False),
+        (folds_of_a_curtain, (0.5, 1.0, 4.0), False),
+        (folds_kept, (0.0, 0.5, 1.0, 2.0, 4.0), True),
+        (swings, (0.25, 0.5, 1.0, 2.0, 4.0), True),
+    ],
+    ids=["stiff", "heavy", "wrinkle_size", "wrinkles", "crumple", "settle"],
+)
+def test_a_dial_does_the_more_the_further_it_is_turned(measured: Any, values: Any, is_more: bool) -> None:
+    found = np.array([measured(value) for value in values])
+    assert (np.diff(found) > 0.0).all() if is_more else (np.diff(found) < 0.0).all(), found
+
+
 def test_the_warp_runs_along_u_and_hangs_down_without_a_map() -> None:
     turned = REST[:, [0, 2, 1]]  # upright
     up, woven = np.array([0.0, 0.0, 1.0]), Settings(shear=0.1)

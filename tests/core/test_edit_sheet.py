@@ -228,3 +228,16 @@ def test_sheets_are_told_from_bodies() -> None:
     two = np.concatenate([TRIANGLES, TRIANGLES[:, ::-1] + len(REST)])
     assert is_sheet(np.concatenate([REST, REST + [0.0, 0.5, 0.0]]), two), "two leaves are sheets"
     assert not is_sheet(REST, np.zeros((0, 3), np.int32))
+
+
+def test_bodies_are_told_from_bags_and_from_sheets_with_two_sides() -> None:
+    from bodies import box_surface
+    from sinew.core.geometry.sheet import is_solid
+
+    box, sides = (np.asarray(one) for one in box_surface((6, 6, 6), (1.0, 1.0, 1.0)))
+    assert is_solid(box, sides) and is_solid(box + 100.0, sides[:, ::-1]), "anywhere, and inside out"
+    assert is_solid(box * (1.0, 0.3, 0.2), sides), "a plank"
+    assert not is_solid(box * (2.0, 1.5, 0.05), sides), "a quilt"
+    lid = box[sides][..., 2].max(axis=1) < box[:, 2].max() - 1e-9
+    assert not is_solid(box, sides[lid]) and not is_solid(REST, TRIANGLES)
+    assert not is_solid(REST, np.zeros((0, 3), np.int32)) and not is_solid(np.zeros((0, 3)), np.zeros((0, 3), np.int32))

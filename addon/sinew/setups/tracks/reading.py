@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ...core.geometry.sheet import is_sheet
+from ...core.geometry.sheet import is_sheet, is_solid
 from ...core.methods.tracks.material import warp_of
 from ...core.methods.tracks.painted import ClothPaint
 from ...core.methods.tracks.settings import Settings, group_names, is_woven, painted_groups
 from ...core.paint.sharpen import sharpened
-from ...scene import attributes, fingerprint, setup, uv
+from ...scene import attributes, fingerprint, passengers, setup, uv
 from ...scene.errors import SceneError
 from ...scene.fingerprint import Painting
 from ...scene.groups import refuse_group, rounded, write_group
@@ -83,6 +83,11 @@ def _up(sampler: Sampler, settings: Settings) -> Any:
 def _read(sampler: Sampler, rest: Rest, settings: Settings, make: bool) -> Steps[Read]:
     from ...core.methods.tracks.guide import find_regions
 
+    if looks_solid(sampler.ob) and passengers.wearer(sampler.ob, setup.current_scene()) is None:
+        sampler.body.warnings.append(
+            f'"{sampler.ob.name}" is closed all around: as cloth it is an empty bag. If it has an inside, add Flesh '
+            "instead."
+        )
     follow, made = yield from _follow_in_steps(sampler, rest, settings, make)
     shape = Undeformed(sampler, rest, settings)
     still = None if shape.varies else shape.now("rest")
@@ -160,14 +165,24 @@ class _Outer:
         return read
 
 
-def _looks_like_sheet(ob: Any) -> bool:
-    """What encloses nothing is edited by its own faces."""
+def _surface(ob: Any) -> tuple[Any, Any]:
+    """(t, 3) and (m, 3) of the mesh as it is at rest."""
     mesh = ob.data
     mesh.calc_loop_triangles()
     triangles, vertices = np.empty(3 * len(mesh.loop_triangles), np.int32), np.empty(3 * len(mesh.vertices), np.float32)
     mesh.loop_triangles.foreach_get("vertices", triangles)
     mesh.vertices.foreach_get("co", vertices)
-    return is_sheet(vertices.reshape(-1, 3), triangles)
+    return vertices.reshape(-1, 3), triangles.reshape(-1, 3)
+
+
+def _looks_like_sheet(ob: Any) -> bool:
+    """What encloses nothing is edited by its own faces."""
+    return is_sheet(*_surface(ob))
+
+
+def looks_solid(ob: Any) -> bool:
+    """Whether it is closed and has room inside, so that it may rather be Flesh."""
+    return is_solid(*_surface(ob))
 
 
 def _marks(ob: Any, settings: Settings) -> Mapping[str, Painting]:

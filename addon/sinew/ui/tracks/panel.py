@@ -8,9 +8,10 @@ from typing import Any
 import bpy
 
 from ...core.methods.tracks.settings import MATERIAL_GROUPS, is_woven
+from ...scene import passengers, setup
 from ...scene.sampler import AMOUNT
 from ...setups.tracks.flesh_out import flesh_out
-from ...setups.tracks.reading import pin_group
+from ...setups.tracks.reading import looks_solid, pin_group
 from ...setups.tracks.undeformed import UNDEFORMED, has_shape
 from ..classes import asking, needs, registering, telling
 from ..setup import methods, operators, properties
@@ -33,8 +34,53 @@ class OfCloth(OfSetup):
     method = "tracks"
 
 
+_seen_solid: tuple[tuple[int, ...], bool] = ((), False)  # the mesh that was looked at last, and what was seen
+
+
+def _is_solid(ob: Any) -> bool:
+    """Cheap enough to be asked at every redraw."""
+    global _seen_solid
+    mesh = ob.data
+    key = (mesh.as_pointer(), len(mesh.vertices), len(mesh.polygons))
+    if _seen_solid[0] != key:
+        _seen_solid = (key, looks_solid(ob))
+    return _seen_solid[1]
+
+
+def _may_take_flesh(ob: Any, scene: Any) -> bool:
+    """Whether it is closed all around, worn by nobody, and has a setup of cloth alone that was not baked yet."""
+    entries = setup.all_of(ob, scene)
+    is_new = [(entry.method, entry.bake) for entry in entries] == [("tracks", "")]
+    return is_new and _is_solid(ob) and passengers.wearer(ob, scene) is None
+
+
+class SINEW_OT_take_flesh(bpy.types.Operator):
+    bl_idname = "sinew.take_flesh"
+    bl_label = "Flesh Instead"
+    bl_description = (
+        "It is closed all around, as cloth an empty bag: give it a setup of Flesh, with an inside, in place of this one"
+    )
+    bl_options = {"REGISTER", "UNDO"}
+
+    poll = asking(
+        operators.has_idle_setup,
+        needs(
+            lambda context: _may_take_flesh(context.object, context.scene),
+            "Only what is closed all around, and was not baked as cloth, may take Flesh instead",
+        ),
+    )
+
+    def execute(self, context: Any) -> Any:
+        bpy.ops.sinew.remove()
+        return bpy.ops.sinew.add(method="enrich")
+
+
 def draw_controls(column: Any, item: Any, ob: Any) -> None:
     """The first settings: dials over the material that a preset has chosen."""
+    if _may_take_flesh(ob, item.id_data):
+        offer = column.row(align=True)
+        offer.label(text="Closed: an empty bag", icon="INFO")
+        offer.operator("sinew.take_flesh")
     for name in ("stiff", "heavy", "crumple", "calm", "wrinkle_size"):
         draw_setting(column, item, name)
     draw_animatable(column, item, "amount", ob, AMOUNT, "sinew.animate_amount")
@@ -175,6 +221,7 @@ class SINEW_PT_cloth_advanced(OfCloth, bpy.types.Panel):
 CLASSES = (
     SINEW_OT_animate_undeformed,
     SINEW_OT_flesh_out,
+    SINEW_OT_take_flesh,
     SINEW_PT_cloth_follow,
     SINEW_PT_cloth_material,
     SINEW_PT_cloth_undeformed,
