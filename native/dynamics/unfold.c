@@ -19,7 +19,7 @@
 #define ROUNDS 10    /* in each of which volumes are held more firmly, ... */
 #define FIRM 64.0    /* begun with: of the elastic stiffness */
 #define FIRMER 4.0   /* ... so many times */
-#define SWEEPS 8     /* at most in a round: half of them forwards */
+#define SWEEPS 32    /* at most in a round: half of them forwards */
 #define STEPS 3      /* of Newton at a vertex */
 #define HALVINGS 4
 #define LEASH 1.5     /* mean edges: no vertex goes farther, whatever it would take */

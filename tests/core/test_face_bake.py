@@ -212,6 +212,14 @@ def test_the_cage_fits_every_key_and_mixture(tmp_path: Path) -> None:
         assert fit.rms < 0.5e-3 and fit.max < 5e-3 and fit.inverted == 0
 
 
+def test_a_lower_lip_that_is_driven_far_into_the_face_folds_no_tet() -> None:
+    """As correctives do that are meant for an open jaw."""
+    chosen = settings(simulate=False)
+    cage = make_face_cage(REST, HEAD.triangles, PAINT, chosen)
+    fit = make_enricher(REST, HEAD.triangles, PAINT, chosen, 24.0, cage).fit(REST - 1.5 * FACE.opened)
+    assert fit.inverted == 0 and fit.rms < 1e-3
+
+
 def test_a_cage_that_is_built_with_the_mouth_closed_or_welded_fits_worse() -> None:
     from sinew.core.flesh.enricher import Enricher
 
