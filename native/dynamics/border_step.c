@@ -15,7 +15,9 @@
 
 void sn_border_step_clear(SnBorderStep *step)
 {
-    void *const blocks[] = {step->order, step->place, step->panel, step->matrix, step->work, step->vector, step->diagonal, step->numbers};
+    void *const blocks[] = {step->order, step->number, step->pieces, step->sizes, step->joins,
+                            step->panel, step->work,  step->vector, step->solved, step->diagonal, step->numbers};
+    sn_part_matrix_clear(&step->matrix);
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) {
         sn_release(blocks[k]);
     }
@@ -32,8 +34,8 @@ typedef struct Task {
     SnBorderStep *step;
     const SnBorder *border;
     SnPlanes *planes;
-    const int32_t *place; /* of the border: where each is among the points of the matrix */
-    size_t size;          /* of the matrix */
+    const int32_t *number; /* of the border: which each is among the points of the matrix */
+    size_t size;           /* of the matrix */
 } Task;
 
 /* Planes that hang on something outside of the border are left out: they did not press. */
@@ -47,10 +49,10 @@ static int is_inside(const Task *task, const SnPlane *plane)
     return plane->row.begin < plane->row.end;
 }
 
-static size_t place_of(const Task *task, int32_t unknown)
+static size_t number_of(const Task *task, int32_t unknown)
 {
     int32_t place = task->border->place[unknown];
-    return (size_t)(task->place != NULL ? task->place[place] : place);
+    return (size_t)(task->number != NULL ? task->number[place] : place);
 }
 
 static const double *rotation_of(const Task *task, int32_t unknown)
@@ -63,7 +65,7 @@ static void add_way(const Task *task, const SnPlane *plane, const double *u, dou
 {
     for (int32_t k = plane->row.begin; k < plane->row.end; k++) {
         int32_t unknown = task->planes->unknowns[k];
-        const double *at = u + 3 * place_of(task, unknown), *r = rotation_of(task, unknown);
+        const double *at = u + 3 * number_of(task, unknown), *r = rotation_of(task, unknown);
         double weight = task->planes->weights[k];
         for (int a = 0; a < 3; a++) {
             w[a] += weight * (r == NULL ? at[a] : r[3 * a] * at[0] + r[3 * a + 1] * at[1] + r[3 * a + 2] * at[2]);
@@ -76,7 +78,7 @@ static void add_pull(const Task *task, const SnPlane *plane, double scale, const
 {
     for (int32_t k = plane->row.begin; k < plane->row.end; k++) {
         int32_t unknown = task->planes->unknowns[k];
-        double *at = sum + 3 * place_of(task, unknown), weight = scale * task->planes->weights[k];
+        double *at = sum + 3 * number_of(task, unknown), weight = scale * task->planes->weights[k];
         const double *r = rotation_of(task, unknown);
         for (int a = 0; a < 3; a++) {
             at[a] += weight * (r == NULL ? pull[a] : r[a] * pull[0] + r[3 + a] * pull[1] + r[6 + a] * pull[2]);
@@ -97,39 +99,25 @@ static void turn_block(double weight, const double *r, const double *b, const do
     }
 }
 
-/* matrix += Wᵀ B W, the lower triangle. */
-static void add_block(const Task *task, const SnPlanes *planes, const SnPlane *plane, float *matrix)
+/* matrix += Wᵀ B W, the lower triangle: `factor` of the step's, or a dense one. */
+static void add_block(const Task *task, const SnPlanes *planes, const SnPlane *plane, float *dense)
 {
+    const SnPartMatrix *parts = dense == NULL ? &task->step->matrix : NULL;
     double block[9];
     for (int32_t i = plane->row.begin; i < plane->row.end; i++) {
         for (int32_t j = plane->row.begin; j < plane->row.end; j++) {
             int32_t row = planes->unknowns[i], column = planes->unknowns[j];
-            size_t at = 3 * place_of(task, row), across = 3 * place_of(task, column);
+            size_t at = 3 * number_of(task, row), across = 3 * number_of(task, column);
             if (at < across) {
                 continue;
             }
             turn_block(planes->weights[i] * planes->weights[j], rotation_of(task, row), plane->block, rotation_of(task, column), block);
+            float *to = parts == NULL ? dense + across * task->size + at : parts->factor + sn_part_matrix_place(parts, at, across);
+            size_t height = parts == NULL ? task->size : sn_part_matrix_height(parts, across);
             for (size_t k = 0; k < 9; k++) {
-                matrix[(across + k % 3) * task->size + at + k / 3] += (float)block[k];
+                to[k % 3 * height + k / 3] += (float)block[k];
             }
         }
-    }
-}
-
-/* product = S x by the lower triangle, column by column. */
-static void multiply(const Task *task, const double *x, double *product)
-{
-    const float *matrix = task->step->matrix;
-    size_t n = task->size;
-    memset(product, 0, n * sizeof *product);
-    for (size_t j = 0; j < n; j++) {
-        const float *column = matrix + j * n;
-        double at = x[j], sum = (double)column[j] * at;
-        for (size_t i = j + 1; i < n; i++) {
-            product[i] += (double)column[i] * at;
-            sum += (double)column[i] * x[i];
-        }
-        product[j] += sum;
     }
 }
 
@@ -163,27 +151,25 @@ static size_t linearise(const Task *task, int *slide)
 static void find_move(const Task *task)
 {
     SnBorderStep *step = task->step;
-    size_t n = task->size;
+    SnPartMatrix *matrix = &step->matrix;
     double largest = 0.0;
-    memcpy(step->work, step->matrix, n * n * sizeof *step->work);
+    memcpy(matrix->factor, matrix->values, matrix->panel[matrix->count] * sizeof *matrix->factor);
     for (const SnPlane *plane = task->planes->planes; plane < task->planes->planes + task->planes->count; plane++) {
         if (plane->is_inside && (plane->pressed || plane->grip > 0.0)) {
-            add_block(task, task->planes, plane, step->work);
+            add_block(task, task->planes, plane, NULL);
         }
     }
-    for (size_t k = 0; k < n; k++) {
-        step->diagonal[k] = step->work[k * n + k];
+    (void)sn_part_matrix_factorize(matrix); /* lost pivots are replaced, and the move is a shorter one */
+    for (size_t k = 0; k < task->size; k++) {
         largest = fmax(largest, fabs(step->residual[k]));
     }
-    (void)sn_panel_factorize(n, n, step->diagonal, step->work); /* lost pivots are replaced, and the move is a shorter one */
     double scale = largest > 0.0 ? largest : 1.0;
-    for (size_t k = 0; k < n; k++) {
-        step->vector[k] = (float)(step->residual[k] / scale);
+    for (size_t k = 0; k < task->size; k++) {
+        step->solved[k] = (float)(step->residual[k] / scale);
     }
-    sn_panel_forward(n, n, step->work, step->vector);
-    sn_panel_backward(n, n, step->work, step->vector);
-    for (size_t k = 0; k < n; k++) {
-        step->move[k] = scale * (double)step->vector[k];
+    sn_part_matrix_solve(matrix, step->solved);
+    for (size_t k = 0; k < task->size; k++) {
+        step->move[k] = scale * (double)step->solved[k];
     }
     step->rounds++;
 }
@@ -253,7 +239,7 @@ static void minimise(const Task *task)
         if (!(slope < -NO_GAIN * gained)) {
             break;
         }
-        multiply(task, step->move, step->product_move);
+        sn_part_matrix_multiply(&step->matrix, step->move, step->product_move);
         for (SnPlane *plane = task->planes->planes; plane < task->planes->planes + task->planes->count; plane++) {
             memset(plane->way, 0, sizeof plane->way);
             if (plane->is_inside) {
@@ -271,70 +257,184 @@ static void minimise(const Task *task)
     }
 }
 
-/* Which points of the border planes hang on, and which planes hang on nothing else. */
-static SnStatus list_touched(SnContext *context, SnBorderStep *step, const SnBorder *border, SnPlanes *planes)
+#define UNTOUCHED -1 /* marks of points of the border: no plane hangs on them, ... */
+#define OWN 0         /* ... planes that hang on nothing but their piece do, ... */
+#define MUTUAL 1      /* ... or some that hang on other pieces too */
+
+static int32_t piece_of(const SnBorder *border, int32_t place)
 {
-    SnStatus status = SN_OK;
-    size_t next = 0;
-    Task task = {.step = step, .border = border, .planes = planes};
-    SN_TRY_ROOM(context, step->order, border->count, step->order_room);
-    SN_TRY_ROOM(context, step->place, border->count, step->place_room);
-    step->count = border->count;
-    step->touched = 0;
-    memset(step->place, 0xff, border->count * sizeof *step->place);
-    for (SnPlane *plane = planes->planes; plane < planes->planes + planes->count; plane++) {
-        plane->is_inside = is_inside(&task, plane);
+    return border->pieces != NULL ? border->pieces[place] : 0;
+}
+
+/* Marks the points of the border that planes hang on, and planes that hang on nothing else. */
+static void mark_touched(const Task *task, int32_t *marks)
+{
+    const SnBorder *border = task->border;
+    memset(marks, 0xff, border->count * sizeof *marks);
+    for (SnPlane *plane = task->planes->planes; plane < task->planes->planes + task->planes->count; plane++) {
+        const int32_t *unknowns = task->planes->unknowns;
+        int32_t mark = OWN;
+        plane->is_inside = is_inside(task, plane);
         for (int32_t k = plane->row.begin; k < plane->row.end && plane->is_inside; k++) {
-            step->place[border->place[planes->unknowns[k]]] = 0;
+            if (piece_of(border, border->place[unknowns[k]]) != piece_of(border, border->place[unknowns[plane->row.begin]])) {
+                mark = MUTUAL;
+            }
+        }
+        for (int32_t k = plane->row.begin; k < plane->row.end && plane->is_inside; k++) {
+            int32_t *at = marks + border->place[unknowns[k]];
+            *at = *at > mark ? *at : mark;
         }
     }
-    for (int is_touched = 0; is_touched < 2; is_touched++) {
-        for (size_t k = 0; k < border->count; k++) {
-            if ((step->place[k] >= 0) == is_touched) {
-                step->order[next++] = (int32_t)k;
-                step->place[k] = is_touched ? (int32_t)step->touched++ : -1;
+}
+
+/* Which part of the matrix a touched point is in: of each piece those that touch no other one, and those that do. */
+static size_t part_of(const SnBorder *border, int32_t place, int32_t mark)
+{
+    return 2 * (size_t)piece_of(border, place) + (mark == MUTUAL);
+}
+
+/* The matrix of the touched points: of each piece all have entries in common, of others those that planes hang on together. */
+static SnStatus shape_matrix(SnContext *context, const Task *task, const int32_t *marks)
+{
+    SnStatus status = SN_OK;
+    SnBorderStep *step = task->step;
+    const SnBorder *border = task->border;
+    const int32_t *unknowns = task->planes->unknowns;
+    size_t count = 2 * step->piece_count;
+    SN_TRY_ROOM(context, step->sizes, count, step->sizes_room);
+    SN_TRY_ROOM(context, step->joins, count * count, step->joins_room);
+    memset(step->sizes, 0, count * sizeof *step->sizes);
+    memset(step->joins, 0, count * count);
+    for (size_t k = 0; k < border->count; k++) {
+        if (marks[k] != UNTOUCHED) {
+            step->sizes[part_of(border, (int32_t)k, marks[k])] += 3;
+        }
+    }
+    for (size_t p = 0; p < count; p++) {
+        step->joins[p * count + (p ^ 1)] = 1;
+    }
+    for (const SnPlane *plane = task->planes->planes; plane < task->planes->planes + task->planes->count; plane++) {
+        for (int32_t i = plane->row.begin; i < plane->row.end && plane->is_inside; i++) {
+            for (int32_t j = plane->row.begin; j < i; j++) {
+                int32_t a = border->place[unknowns[i]], b = border->place[unknowns[j]];
+                if (piece_of(border, a) != piece_of(border, b)) {
+                    size_t p = part_of(border, a, marks[a]), q = part_of(border, b, marks[b]);
+                    step->joins[p * count + q] = step->joins[q * count + p] = 1;
+                }
             }
+        }
+    }
+    SN_TRY(sn_part_matrix_shape(context, &step->matrix, count, step->sizes, step->joins));
+    size_t *next = step->matrix.start;
+    for (size_t k = 0; k < border->count; k++) {
+        if (marks[k] != UNTOUCHED) {
+            size_t *at = next + part_of(border, (int32_t)k, marks[k]);
+            step->number[k] = (int32_t)(*at / 3);
+            *at += 3;
+        } else {
+            step->number[k] = -1;
         }
     }
 cleanup:
     return status;
 }
 
-/* Eliminates the other points of the border. */
+/* Puts the points of the border piece by piece, those that nothing touches first. */
+static void order_pieces(SnBorderStep *step, const SnBorder *border)
+{
+    size_t next = 0, panel = 0, most = 0;
+    for (size_t p = 0; p <= step->piece_count; p++) {
+        step->pieces[p] = (SnBorderPiece){0};
+    }
+    for (size_t k = 0; k < border->count; k++) {
+        SnBorderPiece *piece = step->pieces + piece_of(border, (int32_t)k);
+        piece->count++;
+        piece->untouched += step->number[k] < 0;
+    }
+    for (size_t p = 0; p < step->piece_count; p++) {
+        SnBorderPiece *piece = step->pieces + p;
+        size_t touched = 3 * (piece->count - piece->untouched);
+        piece->first = piece->next[0] = next;
+        piece->next[1] = next + piece->untouched;
+        piece->panel = panel;
+        next += piece->count;
+        panel += 9 * piece->count * piece->untouched;
+        most = touched > most ? touched : most;
+    }
+    for (size_t k = 0; k < border->count; k++) {
+        SnBorderPiece *piece = step->pieces + piece_of(border, (int32_t)k);
+        step->order[piece->next[step->number[k] >= 0]++] = (int32_t)k;
+    }
+    step->panel_size = panel;
+    step->most_touched = most;
+}
+
+/* Which points of the border planes hang on, and where they are in the matrix. */
+static SnStatus list_touched(SnContext *context, SnBorderStep *step, const SnBorder *border, SnPlanes *planes)
+{
+    SnStatus status = SN_OK;
+    Task task = {.step = step, .border = border, .planes = planes};
+    SN_TRY_ROOM(context, step->order, border->count, step->order_room);
+    SN_TRY_ROOM(context, step->number, border->count, step->number_room);
+    step->piece_count = 1;
+    for (size_t k = 0; k < border->count; k++) {
+        size_t pieces = (size_t)piece_of(border, (int32_t)k) + 1;
+        step->piece_count = pieces > step->piece_count ? pieces : step->piece_count;
+    }
+    SN_TRY_ROOM(context, step->pieces, step->piece_count + 1, step->pieces_room);
+    mark_touched(&task, step->order);
+    SN_TRY(shape_matrix(context, &task, step->order));
+    order_pieces(step, border);
+    step->count = border->count;
+cleanup:
+    return status;
+}
+
+/* Eliminates the points of a piece of the border that nothing touches. */
+static void eliminate_piece(SnBorderStep *step, const SnBorderPiece *piece, const float *border)
+{
+    size_t size = 3 * step->count, n = 3 * piece->count, width = 3 * piece->untouched, touched = n - width;
+    const int32_t *order = step->order + piece->first;
+    SnPartMatrix *matrix = &step->matrix;
+    float *panel = step->panel + piece->panel;
+    for (size_t j = 0; j < width; j++) {
+        size_t column = 3 * (size_t)order[j / 3] + j % 3;
+        for (size_t i = j; i < n; i++) {
+            size_t row = 3 * (size_t)order[i / 3] + i % 3;
+            panel[j * n + i] = row >= column ? border[column * size + row] : border[row * size + column];
+        }
+        step->diagonal[j] = border[column * size + column];
+    }
+    (void)sn_panel_factorize(n, width, step->diagonal, panel);
+    sn_panel_update(n, width, panel, step->work);
+    for (size_t j = width; j < n; j++) {
+        size_t column = 3 * (size_t)order[j / 3] + j % 3, across = 3 * (size_t)step->number[order[j / 3]] + j % 3;
+        for (size_t i = j; i < n; i++) {
+            size_t row = 3 * (size_t)order[i / 3] + i % 3, down = 3 * (size_t)step->number[order[i / 3]] + i % 3;
+            float entry = row >= column ? border[column * size + row] : border[row * size + column];
+            size_t place = down >= across ? sn_part_matrix_place(matrix, down, across) : sn_part_matrix_place(matrix, across, down);
+            matrix->values[place] = step->work[(j - width) * touched + i - width] + entry;
+        }
+    }
+}
+
+/* Eliminates all of the border that nothing touches. */
 static SnStatus eliminate(SnContext *context, SnBorderStep *step, const float *border)
 {
     SnStatus status = SN_OK;
-    size_t n = 3 * step->count, touched = 3 * step->touched, width = n - touched;
-    SN_TRY_ROOM(context, step->panel, n * width + SN_PANEL_SLACK, step->panel_room);
-    SN_TRY_ROOM(context, step->matrix, touched * touched + SN_PANEL_SLACK, step->matrix_room);
-    SN_TRY_ROOM(context, step->work, touched * touched + SN_PANEL_SLACK, step->work_room);
+    size_t n = 3 * step->count, touched = step->matrix.size, most = step->most_touched;
+    SN_TRY_ROOM(context, step->panel, step->panel_size + SN_PANEL_SLACK, step->panel_room);
+    SN_TRY_ROOM(context, step->work, most * most + SN_PANEL_SLACK, step->work_room);
     SN_TRY_ROOM(context, step->vector, n + SN_VECTOR_SLACK, step->vector_room);
+    SN_TRY_ROOM(context, step->solved, touched, step->solved_room);
     SN_TRY_ROOM(context, step->diagonal, n, step->diagonal_room);
     SN_TRY_ROOM(context, step->numbers, 6 * touched, step->numbers_room);
     double **arrays[] = {&step->right, &step->u, &step->move, &step->product, &step->product_move, &step->residual};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
         *arrays[k] = step->numbers + touched * k;
     }
-    memset(step->matrix, 0, touched * touched * sizeof *step->matrix);
-    for (size_t j = 0; j < n; j++) {
-        size_t column = 3 * (size_t)step->order[j / 3] + j % 3;
-        for (size_t i = j; i < n; i++) {
-            size_t row = 3 * (size_t)step->order[i / 3] + i % 3;
-            float entry = row >= column ? border[column * n + row] : border[row * n + column];
-            if (j < width) {
-                step->panel[j * n + i] = entry;
-            } else {
-                step->work[(j - width) * touched + i - width] = entry;
-            }
-        }
-        step->diagonal[j] = border[column * n + column];
-    }
-    (void)sn_panel_factorize(n, width, step->diagonal, step->panel);
-    sn_panel_update(n, width, step->panel, step->matrix);
-    for (size_t j = 0; j < touched; j++) {
-        for (size_t i = j; i < touched; i++) {
-            step->matrix[j * touched + i] += step->work[j * touched + i];
-        }
+    for (size_t p = 0; p < step->piece_count; p++) {
+        eliminate_piece(step, step->pieces + p, border);
     }
     step->is_known = 1;
 cleanup:
@@ -346,24 +446,30 @@ static void solve_border(void *data, double scale, float *x)
 {
     const Task *task = data;
     SnBorderStep *step = task->step;
-    size_t n = 3 * step->count, width = n - task->size;
-    float *vector = step->vector;
-    for (size_t k = 0; k < n; k++) {
-        vector[k] = x[3 * (size_t)step->order[k / 3] + k % 3];
+    for (size_t k = 0; k < 3 * step->count; k++) {
+        step->vector[k] = x[3 * (size_t)step->order[k / 3] + k % 3];
     }
-    sn_panel_forward(n, width, step->panel, vector);
-    for (size_t k = 0; k < task->size; k++) {
-        step->right[k] = scale * (double)vector[width + k];
+    for (const SnBorderPiece *piece = step->pieces; piece < step->pieces + step->piece_count; piece++) {
+        sn_panel_forward(3 * piece->count, 3 * piece->untouched, step->panel + piece->panel, step->vector + 3 * piece->first);
     }
-    memcpy(x, vector, width * sizeof *x);
+    for (size_t k = 0; k < 3 * step->count; k++) {
+        int32_t number = step->number[step->order[k / 3]];
+        if (number >= 0) {
+            step->right[3 * (size_t)number + k % 3] = scale * (double)step->vector[k];
+        }
+    }
     minimise(task);
-    memcpy(vector, x, width * sizeof *x);
-    for (size_t k = 0; k < task->size; k++) {
-        vector[width + k] = (float)(step->u[k] / scale);
+    for (size_t k = 0; k < 3 * step->count; k++) {
+        int32_t number = step->number[step->order[k / 3]];
+        if (number >= 0) {
+            step->vector[k] = (float)(step->u[3 * (size_t)number + k % 3] / scale);
+        }
     }
-    sn_panel_backward(n, width, step->panel, vector);
-    for (size_t k = 0; k < n; k++) {
-        x[3 * (size_t)step->order[k / 3] + k % 3] = vector[k];
+    for (const SnBorderPiece *piece = step->pieces; piece < step->pieces + step->piece_count; piece++) {
+        sn_panel_backward(3 * piece->count, 3 * piece->untouched, step->panel + piece->panel, step->vector + 3 * piece->first);
+    }
+    for (size_t k = 0; k < 3 * step->count; k++) {
+        x[3 * (size_t)step->order[k / 3] + k % 3] = step->vector[k];
     }
 }
 
@@ -375,7 +481,7 @@ SnStatus sn_border_step_find(SnContext *context, SnBorderStep *step, SnMultifron
         SN_TRY(list_touched(context, step, border, planes));
         SN_TRY(eliminate(context, step, sn_multifrontal_border(factor)));
     }
-    Task task = {step, border, planes, step->place, 3 * step->touched};
+    Task task = {step, border, planes, step->number, step->matrix.size};
     sn_multifrontal_solve_around(factor, roughly, b, solve_border, &task, x);
 cleanup:
     return status;

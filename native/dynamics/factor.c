@@ -15,7 +15,7 @@
 
    What touches is stiff, and another part of it presses in every round: the points of its planes come last in the factor (a border,
    math/border.h), so that the elastic part is kept, and what presses is found on the border alone (dynamics/border_step.h); secants wait
-   meanwhile. Where planes have too many points for that, beside what a factorization of all takes (cloth in folds, nearly all of which
+   meanwhile. Bodies that only touch are pieces of it, each of which is dense by itself. Where planes have too many points for that, beside what a factorization of all takes (cloth in folds, nearly all of which
    touches), they are part of the matrix, which is made anew whenever others press; its pattern then has the pairs of points that no element
    joins as well (dynamics/joined.h). An exact factor of the last resort takes those as what is at least as stiff.
 
@@ -46,6 +46,7 @@
 #include "dynamics/rotations.h"
 #include "math/linear_solver.h"
 #include "math/multifrontal.h"
+#include "mesh/union_find.h"
 
 #include <math.h>
 #include <string.h>
@@ -53,7 +54,9 @@
 #define FRESH_ROUNDS 4
 #define HOPELESS 12
 #define MOST_REFRESH_COST 30 /* within the rounds of a step there must be room for the other resorts */
-#define BORDER_MOST 400      /* points: from there on a border costs as much as a factorization of all */
+#define BORDER_MOST 400      /* points of one piece: from there on a border costs as much as a factorization of all */
+#define BORDER_IN_ALL 800    /* points of all pieces: what lies between them costs memory */
+#define BORDER_PIECES 64     /* with more of them it is taken as one */
 #define BORDER_WITH_MORE 250 /* points: a border of less takes in what may be touched next */
 #define BORDER_SHARE 1.0     /* of the products of a factorization: what a border may take, ... */
 #define BORDER_TRIED 40      /* ... and with fewer points it always may */
@@ -71,6 +74,10 @@ struct SnFactor {
     int32_t *border;           /* unknowns: the points of the border, rising, ... */
     int32_t *border_place;     /* unknowns: ... and where each is among them, or -1 */
     unsigned char *border_marks; /* unknowns */
+    int32_t *pieces;           /* unknowns: the first of the piece that each is in; no element joins two of them */
+    int32_t *piece_marks;      /* unknowns: of the first of a piece, how many of its points have a mark, or its number on the border */
+    int32_t *border_pieces;    /* border: the piece of each, as numbers from 0 on */
+    int is_parted;             /* the border has several pieces, but not too many */
     int grows_border, grows_joined; /* a new one takes the last one in: what touched once may do so again */
     int is_open;               /* the border is to be closed before the next solution */
     SnBorderStep border_step;
@@ -110,6 +117,18 @@ static int count_refresh_cost(SnFactor *factor, double round_work, double hessia
     return (int)fmin(cost, MOST_REFRESH_COST);
 }
 
+/* pieces[k]: the first of all unknowns that elements join to k. */
+static void find_pieces(const SnBlockPattern *pattern, int32_t *pieces)
+{
+    sn_union_find_init(pattern->size, pieces);
+    for (size_t k = 0; k < pattern->block_count; k++) {
+        sn_union_find_join(pieces, pattern->rows[k], pattern->columns[k]);
+    }
+    for (size_t k = 0; k < pattern->size; k++) {
+        pieces[k] = sn_union_find_root(pieces, (int32_t)k);
+    }
+}
+
 SnStatus sn_factor_create(SnContext *context, const SnAssembly *assembly, double round_work, double hessian_work, SnFactor **out)
 {
     SnStatus status = SN_OK;
@@ -124,6 +143,10 @@ SnStatus sn_factor_create(SnContext *context, const SnAssembly *assembly, double
     SN_TRY_NEW(context, factor->border, assembly->unknown_count, int32_t);
     SN_TRY_NEW(context, factor->border_place, assembly->unknown_count, int32_t);
     SN_TRY_NEW(context, factor->border_marks, assembly->unknown_count, unsigned char);
+    SN_TRY_NEW(context, factor->border_pieces, assembly->unknown_count, int32_t);
+    SN_TRY_NEW(context, factor->pieces, assembly->unknown_count, int32_t);
+    SN_TRY_NEW(context, factor->piece_marks, assembly->unknown_count, int32_t);
+    find_pieces(&assembly->pattern, factor->pieces);
     SN_TRY(sn_lbfgs_init(context, 3 * assembly->unknown_count, &factor->secants));
     if (assembly->unknown_count > 0) {
         SN_TRY(sn_linear_solver_create(context, &assembly->pattern, &factor->exact));
@@ -159,6 +182,9 @@ void sn_factor_destroy(SnFactor *factor)
     sn_release(factor->border);
     sn_release(factor->border_place);
     sn_release(factor->border_marks);
+    sn_release(factor->border_pieces);
+    sn_release(factor->pieces);
+    sn_release(factor->piece_marks);
     sn_release(factor);
 }
 
@@ -289,21 +315,36 @@ double *sn_factor_values(SnFactor *factor)
 #define RING 2    /* ... that share an element with one that is, ... */
 #define KEPT 4    /* ... that were in the border before */
 
-/* Marks the points of all planes; returns how many they are. Those of the last border, where it is to grow, are marked too. */
-static size_t mark_touched(SnFactor *factor)
+/* Marks the points of all planes. Those of the last border, where it is to grow, are marked too. */
+static void mark_touched(SnFactor *factor)
 {
     const SnPlanes *planes = factor->planes;
-    size_t count = 0;
     for (size_t k = 0; k < factor->assembly->unknown_count; k++) {
         factor->border_marks[k] = factor->grows_border && factor->bordered != NULL && factor->border_place[k] >= 0 ? KEPT : 0;
     }
     for (const SnPlane *plane = planes->planes; plane < planes->planes + planes->count; plane++) {
         for (int32_t k = plane->row.begin; k < plane->row.end; k++) {
-            count += !(factor->border_marks[planes->unknowns[k]] & TOUCHED);
             factor->border_marks[planes->unknowns[k]] |= TOUCHED;
         }
     }
-    return count;
+}
+
+/* How large a border of all points with one of the marks would be: as many points as one piece has that takes as long. */
+static double border_size(SnFactor *factor, int marks)
+{
+    size_t unknowns = factor->assembly->unknown_count, all = 0, pieces = 0;
+    double cubes = 0.0;
+    memset(factor->piece_marks, 0, unknowns * sizeof *factor->piece_marks);
+    for (size_t k = 0; k < unknowns; k++) {
+        factor->piece_marks[factor->pieces[k]] += (factor->border_marks[k] & marks) != 0;
+    }
+    for (size_t k = 0; k < unknowns; k++) {
+        double count = factor->piece_marks[k];
+        pieces += count > 0.0;
+        all += (size_t)count;
+        cubes += count * count * count;
+    }
+    return pieces > BORDER_PIECES || all > BORDER_IN_ALL ? (double)all : cbrt(cubes);
 }
 
 static void mark_ring(SnFactor *factor)
@@ -316,39 +357,46 @@ static void mark_ring(SnFactor *factor)
     }
 }
 
-/* Takes in those with a mark, where there is room for all of them: they may be touched next. Returns how many there are then. */
-static size_t take_in(SnFactor *factor, int mark, size_t count, size_t most)
+/* Takes in those with a mark, where there is room for all of them: they may be touched next. */
+static void take_in(SnFactor *factor, int mark, double most)
 {
-    size_t more = 0;
-    for (size_t k = 0; k < factor->assembly->unknown_count; k++) {
-        more += factor->border_marks[k] & mark && !(factor->border_marks[k] & TOUCHED);
-    }
-    if (count + more > most) {
-        return count;
+    if (border_size(factor, mark | TOUCHED) > most) {
+        return;
     }
     for (size_t k = 0; k < factor->assembly->unknown_count; k++) {
         factor->border_marks[k] |= factor->border_marks[k] & mark ? TOUCHED : 0;
     }
-    return count + more;
 }
 
-/* How many points a border may have beside a factorization of so many products. */
-static size_t border_most(double products)
+/* How large a border may be beside a factorization of so many products. */
+static double border_most(double products)
 {
-    size_t most = (size_t)cbrt(BORDER_SHARE * products / 9.0); /* (3 x points)³ / 3 */
-    return most > BORDER_MOST ? BORDER_MOST : most < BORDER_TRIED ? BORDER_TRIED : most;
+    return fmax(BORDER_TRIED, fmin(BORDER_MOST, floor(cbrt(BORDER_SHARE * products / 9.0)))); /* (3 x points)³ / 3 */
 }
 
-/* Makes the border of so many points that are marked, and of others as long as they are at most so many; one that is there already serves again. */
-static SnStatus make_border(SnContext *context, SnFactor *factor, size_t touched, size_t most)
+/* Numbers the pieces of the border. */
+static void number_pieces(SnFactor *factor)
+{
+    int32_t count = 0;
+    memset(factor->piece_marks, 0xff, factor->assembly->unknown_count * sizeof *factor->piece_marks);
+    for (size_t k = 0; k < factor->border_count; k++) {
+        int32_t *number = factor->piece_marks + factor->pieces[factor->border[k]];
+        *number = *number < 0 ? count++ : *number;
+        factor->border_pieces[k] = *number;
+    }
+    factor->is_parted = count > 1 && count <= BORDER_PIECES;
+}
+
+/* Makes the border of the points that are marked, and of others as long as it is not too large; one that is there already serves again. */
+static SnStatus make_border(SnContext *context, SnFactor *factor, double most)
 {
     SnStatus status = SN_OK;
     size_t unknowns = factor->assembly->unknown_count, count = 0;
     int same = factor->bordered != NULL;
-    most = most < BORDER_WITH_MORE ? most : BORDER_WITH_MORE;
+    most = fmin(most, BORDER_WITH_MORE);
     mark_ring(factor);
-    touched = take_in(factor, KEPT, touched, most);
-    (void)take_in(factor, RING, touched, most);
+    take_in(factor, KEPT, most);
+    take_in(factor, RING, most);
     for (size_t k = 0; k < unknowns; k++) {
         int inside = factor->border_marks[k] & TOUCHED;
         same &= (factor->border_place[k] >= 0) == inside;
@@ -363,6 +411,7 @@ static SnStatus make_border(SnContext *context, SnFactor *factor, size_t touched
         sn_multifrontal_destroy(factor->bordered);
         factor->bordered = NULL;
         factor->border_count = count;
+        number_pieces(factor);
         SN_TRY(sn_multifrontal_create_bordered(context, &factor->assembly->pattern, factor->exact, count, factor->border, &factor->bordered));
     }
 cleanup:
@@ -373,7 +422,8 @@ cleanup:
 static SnStatus take_planes_in(SnContext *context, SnFactor *factor)
 {
     SnStatus status = SN_OK;
-    size_t touched = mark_touched(factor), most = border_most(factor->products);
+    mark_touched(factor);
+    double touched = border_size(factor, TOUCHED), most = border_most(factor->products);
     if (touched > most) {
         SN_TRY(sn_joined_reach(context, &factor->joined, factor->assembly, factor->exact, factor->planes, factor->grows_joined));
         factor->grows_joined = 1;
@@ -381,7 +431,7 @@ static SnStatus take_planes_in(SnContext *context, SnFactor *factor)
         factor->is_joined = touched > most;
     }
     if (!factor->is_joined) {
-        SN_TRY(make_border(context, factor, touched, most));
+        SN_TRY(make_border(context, factor, most));
     }
 cleanup:
     return status;
@@ -481,7 +531,8 @@ SnStatus sn_factor_solve(SnContext *context, SnFactor *factor, const double *res
     }
     /* a factor of an earlier shape is further off than its copy in 16 bits is from it */
     if (is_around(factor)) {
-        SnBorder border = {factor->border_count, factor->border_place, factor->has_turned ? factor->rotations : NULL};
+        const int32_t *pieces = factor->is_parted ? factor->border_pieces : NULL;
+        SnBorder border = {factor->border_count, factor->border_place, pieces, factor->has_turned ? factor->rotations : NULL};
         SN_TRY(sn_border_step_find(context, &factor->border_step, factor->bordered, &border, factor->planes, factor->has_turned, step, step));
         factor->response.is_known = 0;
         if (factor->wants_response && factor->response.size > 0) { /* it answers with the planes as they press then */

@@ -14,7 +14,7 @@ typedef struct System {
     double *rotations;        /* unknowns x 9, or null */
     SnLinearSolver *solver;
     SnMultifrontal *factor;
-    int32_t *border, *place;
+    int32_t *border, *place, *pieces; /* of the border, or null */
     size_t border_count;
     SnPlanes planes;
 } System;
@@ -64,7 +64,32 @@ static void add_planes(SnContext *context, System *s, size_t count, uint64_t *ra
     }
 }
 
-static void system_init(SnContext *context, int turned, size_t planes, System *s)
+/* Cuts the body into slabs that know nothing of each other: a block between two of them is no longer there. */
+static void cut(System *s, int32_t pieces)
+{
+    const SnBlockPattern *pattern = &s->assembly->pattern;
+    const double *x = s->scene.mesh.positions;
+    double low = INFINITY, high = -INFINITY;
+    for (size_t v = 0; v < s->scene.mesh.vertex_count; v++) {
+        low = fmin(low, x[3 * v]);
+        high = fmax(high, x[3 * v]);
+    }
+    for (size_t k = 0; k < pattern->block_count; k++) {
+        int32_t slabs[2], ends[2] = {pattern->rows[k], pattern->columns[k]};
+        for (int i = 0; i < 2; i++) {
+            double along = (x[3 * (size_t)s->assembly->vertex[ends[i]]] - low) / (high - low);
+            slabs[i] = (int32_t)fmin((double)pieces * along, (double)pieces - 1.0);
+            if (s->place[ends[i]] >= 0) {
+                s->pieces[s->place[ends[i]]] = slabs[i];
+            }
+        }
+        for (int i = 0; i < 9 && slabs[0] != slabs[1]; i++) {
+            s->values[sn_block_pattern_value(pattern, (int32_t)k, i / 3, i % 3)] = 0.0;
+        }
+    }
+}
+
+static void system_init(SnContext *context, int turned, int32_t pieces, size_t planes, System *s)
 {
     uint64_t random = 9 + (uint64_t)turned;
     *s = (System){.scene = scene_from(context, scene_box(context, 9, 6, 4, 0.1), 0, 1e5, &sn_density_neo_hookean)};
@@ -77,6 +102,7 @@ static void system_init(SnContext *context, int turned, size_t planes, System *s
     s->product = SN_NEW(context, s->n, double);
     s->place = SN_NEW(context, pattern->size, int32_t);
     s->border = SN_NEW(context, pattern->size, int32_t);
+    s->pieces = pieces > 1 ? SN_NEW(context, pattern->size, int32_t) : NULL;
     s->rotations = turned ? SN_NEW(context, 9 * pattern->size, double) : NULL;
     for (size_t k = 0; k < s->n; k++) {
         s->values[pattern->value_start[k]] += 3600.0 * s->scene.mass[s->assembly->vertex[k / 3]];
@@ -89,6 +115,9 @@ static void system_init(SnContext *context, int turned, size_t planes, System *s
         if (turned) {
             random_rotation(&random, s->rotations + 9 * k);
         }
+    }
+    if (pieces > 1) {
+        cut(s, pieces);
     }
     CHECK(sn_linear_solver_create(context, pattern, &s->solver) == SN_OK);
     CHECK(sn_multifrontal_create_bordered(context, pattern, s->solver, s->border_count, s->border, &s->factor) == SN_OK);
@@ -108,6 +137,7 @@ static void system_clear(System *s)
     sn_release(s->rotations);
     sn_release(s->place);
     sn_release(s->border);
+    sn_release(s->pieces);
     scene_clear(&s->scene);
 }
 
@@ -147,10 +177,10 @@ static void a_step_ends_where_all_is_balanced(void)
             System s;
             SnBorderStep step = {0};
             sn_context_init(&context);
-            system_init(&context, turned, 60, &s);
+            system_init(&context, turned, 1, 60, &s);
             double *x = scene_copy(&context, s.scene.mesh.positions, s.scene.n);
             double *residual = SN_NEW(&context, s.n, double), *move = SN_NEW(&context, s.n, double);
-            SnBorder border = {s.border_count, s.place, s.rotations};
+            SnBorder border = {s.border_count, s.place, s.pieces, s.rotations};
             double first = find_residual(&s, x, residual), left = first;
             for (int round = 0; round < 5; round++) {
                 sn_planes_linearise(&s.planes, s.assembly, x);
@@ -182,6 +212,42 @@ static void a_step_ends_where_all_is_balanced(void)
     }
 }
 
+/* Pieces that know nothing of each other are eliminated by themselves: the step is that of the border as a whole. */
+static void a_step_of_pieces_is_that_of_the_whole(void)
+{
+    for (int turned = 0; turned < 2; turned++) {
+        for (int32_t pieces = 2; pieces < 6; pieces++) {
+            SnContext context;
+            System s;
+            sn_context_init(&context);
+            system_init(&context, turned, pieces, 60, &s);
+            double *residual = SN_NEW(&context, s.n, double), *moves[2], most = 0.0, off = 0.0;
+            size_t entries[2];
+            find_residual(&s, s.scene.mesh.positions, residual);
+            turn(&s, 1, residual);
+            for (int parted = 0; parted < 2; parted++) {
+                SnBorderStep step = {0};
+                SnBorder border = {s.border_count, s.place, parted ? s.pieces : NULL, s.rotations};
+                moves[parted] = SN_NEW(&context, s.n, double);
+                sn_planes_linearise(&s.planes, s.assembly, s.scene.mesh.positions);
+                CHECK(sn_border_step_find(&context, &step, s.factor, &border, &s.planes, 0, residual, moves[parted]) == SN_OK);
+                entries[parted] = step.matrix.panel[step.matrix.count];
+                sn_border_step_clear(&step);
+            }
+            for (size_t k = 0; k < s.n; k++) {
+                most = fmax(most, fabs(moves[0][k]));
+                off = fmax(off, fabs(moves[1][k] - moves[0][k]));
+            }
+            CHECK(off < 1e-4 * most && most > 0.0);
+            CHECK(entries[1] < entries[0]);
+            sn_release(residual);
+            sn_release(moves[0]);
+            sn_release(moves[1]);
+            system_clear(&s);
+        }
+    }
+}
+
 /* What hangs on something outside of the border has no say. */
 static void planes_outside_of_the_border_are_left_out(void)
 {
@@ -189,12 +255,12 @@ static void planes_outside_of_the_border_are_left_out(void)
     System s;
     SnBorderStep step = {0};
     sn_context_init(&context);
-    system_init(&context, 0, 12, &s);
+    system_init(&context, 0, 1, 12, &s);
     for (int32_t k = s.planes.planes[0].row.begin; k < s.planes.planes[0].row.end; k++) {
         s.planes.unknowns[k] += k == s.planes.planes[0].row.begin;
     }
     double *residual = SN_NEW(&context, s.n, double), *move = SN_NEW(&context, s.n, double);
-    SnBorder border = {s.border_count, s.place, NULL};
+    SnBorder border = {.count = s.border_count, .place = s.place};
     find_residual(&s, s.scene.mesh.positions, residual);
     sn_planes_linearise(&s.planes, s.assembly, s.scene.mesh.positions);
     CHECK(sn_border_step_find(&context, &step, s.factor, &border, &s.planes, 0, residual, move) == SN_OK);
@@ -213,6 +279,7 @@ static void planes_outside_of_the_border_are_left_out(void)
 int main(void)
 {
     a_step_ends_where_all_is_balanced();
+    a_step_of_pieces_is_that_of_the_whole();
     planes_outside_of_the_border_are_left_out();
     return CHECK_RESULT();
 }
