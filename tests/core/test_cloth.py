@@ -464,6 +464,17 @@ def test_a_bake_of_cloth_is_what_arrays_give_and_tells_of_itself(tmp_path: Path)
     assert outcome.report["follow_error"]["max_relative"] < 1e-6
 
 
+def test_a_mesh_too_coarse_for_its_material_is_told(tmp_path: Path) -> None:
+    """Its edges are 5 cm long."""
+
+    def told(**changes: Any) -> str:
+        report = run.bake(make_shot(**changes), samples(), tmp_path / str(len(changes))).report
+        return " ".join(line for line in report["warnings"] if "Flesh Out" in line)
+
+    assert told() == "" and "5.0 cm long and folds of this material 0.9 cm" in told(bend=1e-6)
+    assert told(bend=1e-6, wrinkle_size=3.0) == "" and told(bend=1e-6, gravity=(0.0, 0.0, 0.0), regions=3) == ""
+
+
 def test_a_continued_bake_has_the_same_bits(tmp_path: Path) -> None:
     shot = make_shot(crease=5.0)
     whole = run.bake(shot, samples(), tmp_path / "whole")

@@ -178,6 +178,13 @@ class Cloth:
         """How many numbers hinges carry."""
         return int(self.about["inner"])
 
+    @property
+    def loose_edge(self) -> float:
+        """Metres, as it really is: how long the edges of loose cloth are, by their median; 0 where none is."""
+        loose = self.triangles[(self.follow[self.triangles] < 1.0).all(axis=1)]
+        sides = self.rest[loose] - self.rest[np.roll(loose, 1, axis=1)]
+        return float(self._scale * np.median(np.linalg.norm(sides, axis=2))) if len(loose) else 0.0
+
     def begin(self, pose: Floats, following: Floats | None = None) -> State:
         """On the input and moving with it, as undeformed as it is made."""
         velocities = np.zeros_like(pose) if following is None else (following - pose) / self.interval

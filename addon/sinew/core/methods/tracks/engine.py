@@ -21,10 +21,13 @@ from ...bake.shot import Shot
 from ...bake.store import Store
 from .carry import Carrier
 from .guide import make_averages
+from .material import fold_length
 from .painted import paint_of
 
 Array = npt.NDArray[Any]
 Floats = npt.NDArray[np.float64]
+
+_COARSE = 3.0  # edges of so many folds' length are seen
 
 
 @dataclass(frozen=True)
@@ -229,6 +232,12 @@ class ClothEngine(ClothShow):
             )
         if self._shot.settings.simulate and not self._cloth.rows.count and not (self._follow > 0.0).any():
             found.append("Nothing holds the cloth, so it falls: paint a Pin Group, or set Regions.")
+        edge, fold = self._cloth.loose_edge, fold_length(self._shot.settings, self._shot.gravity)
+        if self._shot.settings.simulate and edge > _COARSE * fold:
+            found.append(
+                f"Edges of the cloth are {100 * edge:.1f} cm long and folds of this material {100 * fold:.1f} cm: it "
+                "crumples along its edges. Make a finer mesh by Flesh Out, or raise Wrinkle Size."
+            )
         if any(numbers.unsettled for numbers in marks):
             found.append("The cloth found no rest in the first pose and starts as near to it as it came.")
         return found

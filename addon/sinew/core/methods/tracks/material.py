@@ -34,6 +34,13 @@ def shell_of(settings: Settings, count: int, weights: Mapping[str, Floats]) -> d
     }
 
 
+def fold_length(settings: Settings, gravity: Any) -> float:
+    """Metres: the length that bends under its own weight, about as large as folds are; no end to it without weight."""
+    load = settings.weight * settings.heavy * float(np.linalg.norm(settings.gravity or gravity))
+    length = (settings.bend * settings.stiff / load) ** (1.0 / 3.0) if load > 0.0 else np.inf
+    return float(settings.wrinkle_size * length)
+
+
 def native_material(settings: Settings) -> dict[str, float]:
     """What is the same everywhere."""
     return {
