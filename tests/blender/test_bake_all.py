@@ -176,8 +176,9 @@ def test_in_a_window_one_after_the_other_arrives_and_plays(arm: Any, unhurried: 
     assert work.job is not None and work.job.results[1] is None, "it is simulated after the first"
     panel_use.wait_for(lambda: not job_operator.is_running("Arm"))
     assert job_operator.is_running("Other") and stack.own_modifier(arm) is not None and is_good(arm)
-    done, text = job_operator.progress()
-    assert done >= 0.5 and "Baking" in text
+    # The second has its own preparations to tell of first.
+    panel_use.wait_for(lambda: "Baking" in job_operator.progress()[1])
+    assert job_operator.progress()[0] >= 0.5
     panel_use.wait_for(lambda: not job_operator.is_running())
     assert job_operator.running.message == "Baked 2 objects" and not job_operator.running.failed
     assert is_good(other) and np.array_equal(shown_at(other, 5), results(other)[4])
