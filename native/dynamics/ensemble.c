@@ -7,6 +7,7 @@
 
 #define FINEST 4       /* parts of a substep, at most */
 #define COARSER 0.125  /* of what is too rough: twice as long a step, whose error is eight times as large, will do */
+#define IMPACT 10.0    /* times as rough, where something presses: speeds jump there, in steps of any length */
 #define WILD 100.0     /* times too rough: nothing swings so. Long steps calm what is torn out of its shape, short ones would have it fly */
 
 struct SnEnsemble {
@@ -164,8 +165,8 @@ cleanup:
     return status;
 }
 
-/* One step, and what members do around it. `roughest`: the error that it may have; beyond, `is_rough`, and nothing was done. */
-static SnStatus take_step(SnContext *context, SnEnsemble *ensemble, double begin, double end, double roughest, SnState *state, SnState *own,
+/* One step, and what members do around it. If it `may_be_cut` and `is_rough`, nothing was done. */
+static SnStatus take_step(SnContext *context, SnEnsemble *ensemble, double begin, double end, int may_be_cut, SnState *state, SnState *own,
                           SnStepReport *report, int *is_rough)
 {
     SnStatus status = SN_OK;
@@ -175,13 +176,18 @@ static SnStatus take_step(SnContext *context, SnEnsemble *ensemble, double begin
             ensemble->members[m].begin_substep(ensemble->members[m].self, end);
         }
     }
-    if (isfinite(roughest)) {
+    if (may_be_cut) {
         sn_state_copy(ensemble->world, state, &before);
     }
     SN_TRY(sn_stepper_step(context, ensemble->stepper, ensemble->drivers, begin, end, ensemble->members[0].interval, state, report));
-    *is_rough = sn_stepper_error(ensemble->stepper) > roughest && sn_stepper_error(ensemble->stepper) < WILD * roughest;
+    double error = sn_stepper_error(ensemble->stepper);
+    double impact = ensemble->contact != NULL && sn_contact_presses(ensemble->contact) ? IMPACT : 1.0;
+    *is_rough = may_be_cut && error > impact * ensemble->rough && error < WILD * ensemble->rough;
     if (*is_rough) {
         sn_state_copy(ensemble->world, &before, state);
+        if (ensemble->contact != NULL) {
+            sn_contact_retake(ensemble->contact);
+        }
         goto cleanup;
     }
     report->steps++;
@@ -194,24 +200,22 @@ cleanup:
     return status;
 }
 
-/* All steps of an interval, counted in parts of a substep: each is a whole one, unless that is too rough. What touches ends steps where it does,
-   and keeps to its substeps. */
+/* All steps of an interval, counted in parts of a substep: each is a whole one, unless that is too rough. */
 static SnStatus take_steps(SnContext *context, SnEnsemble *ensemble, SnState *state, SnState *own, SnStepReport *report)
 {
     SnStatus status = SN_OK;
-    double rough = ensemble->contact == NULL && ensemble->rough > 0.0 ? ensemble->rough : INFINITY;
     int count = FINEST * ensemble->substeps, length = FINEST;
     for (int at = 0; at < count;) {
         int is_rough = 0;
         SN_TRY(sn_context_advance(context, at / FINEST));
-        SN_TRY(take_step(context, ensemble, (double)at / count, (double)(at + length) / count, length > 1 ? rough : INFINITY, state, own, report,
+        SN_TRY(take_step(context, ensemble, (double)at / count, (double)(at + length) / count, ensemble->rough > 0.0 && length > 1, state, own, report,
                          &is_rough));
         if (is_rough) {
             length /= 2;
             continue;
         }
         at += length;
-        int is_calm = sn_stepper_error(ensemble->stepper) < COARSER * rough;
+        int is_calm = sn_stepper_error(ensemble->stepper) < COARSER * ensemble->rough;
         length *= length < FINEST && at % (2 * length) == 0 && is_calm ? 2 : 1;
     }
 cleanup:
