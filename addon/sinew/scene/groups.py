@@ -34,18 +34,23 @@ def refuse_group(ob: Any, name: str) -> None:
 
 def rest_weights(subject: Subject, names: list[str], unpainted: float = 0.0) -> Steps[npt.NDArray[np.float32]]:
     """Weights (t, names) of vertex groups on the rest mesh at our place; `unpainted` for vertices not in the last."""
-    groups = subject.ob.vertex_groups
+    with subject.undeformed_copy() as copy:
+        return (yield from copied_weights(copy, names, unpainted))
+
+
+def copied_weights(copy: Any, names: list[str], unpainted: float = 0.0) -> Steps[npt.NDArray[np.float32]]:
+    """The same of an undeformed copy that there is already: on a large mesh it takes as long to make as the weights to
+    read."""
     columns: dict[int, list[int]] = {}
     for i, name in enumerate(names):
-        if name in groups:
-            columns.setdefault(groups[name].index, []).append(i)
-    with subject.undeformed_copy() as copy:
-        weights = np.zeros((len(evaluated_mesh(copy).vertices), len(names)), dtype=np.float32)
-        if compat.NODES_READ_GROUPS and unpainted == 0.0:  # they cannot tell 0 from not being in a group
-            yield from _read_by_nodes(copy, columns, weights)
-        elif columns:
-            weights[:, -1:] = unpainted
-            yield from _read_by_vertices(copy, columns, weights)
+        if name in copy.vertex_groups:
+            columns.setdefault(copy.vertex_groups[name].index, []).append(i)
+    weights = np.zeros((len(evaluated_mesh(copy).vertices), len(names)), dtype=np.float32)
+    if compat.NODES_READ_GROUPS and unpainted == 0.0:  # they cannot tell 0 from not being in a group
+        yield from _read_by_nodes(copy, columns, weights)
+    elif columns:
+        weights[:, -1:] = unpainted
+        yield from _read_by_vertices(copy, columns, weights)
     return weights
 
 

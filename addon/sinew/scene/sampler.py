@@ -324,18 +324,18 @@ def rest_now(
     are not in it. No frame is set, so that a pose without keys stays. Unless it is to be `skinned`, it has no skin."""
     subject = Subject(ob)
     subject.place = stack.find_place(ob, ())
-    matrix = _matrix(ob)
-    with subject.undeformed() as mesh:
+    matrix, by_nodes = _matrix(ob), None
+    if group and (group not in ob.vertex_groups or stack.has_nodes(ob, subject.place)):
+        by_nodes = groups.shown_group(ob, subject.place, group, unpainted)
+    with subject.undeformed_copy() as copy:
+        mesh = evaluated_mesh(copy)
         local = compat.mesh_positions(mesh)
         subject.check_finite(local, "the rest shape")
         rest = _make_rest(subject, mesh, local, matrix)
-    yield
-    by_nodes = None
-    if group and (group not in ob.vertex_groups or stack.has_nodes(ob, subject.place)):
-        by_nodes = groups.shown_group(ob, subject.place, group, unpainted)
-    bones = rest.bones if skinned else []
-    names = [bone.name for bone in bones] + ([group] if group in ob.vertex_groups else [])
-    weights = yield from groups.rest_weights(subject, names, unpainted if group in ob.vertex_groups else 0.0)
+        yield
+        bones = rest.bones if skinned else []
+        names = [bone.name for bone in bones] + ([group] if group in ob.vertex_groups else [])
+        weights = yield from groups.copied_weights(copy, names, unpainted if group in ob.vertex_groups else 0.0)
     own = weights[:, -1].astype(np.float64) if group in ob.vertex_groups else None
     skin = weights[:, : len(bones)] if bones else None
     if by_nodes is not None and len(by_nodes) == len(rest.positions):
