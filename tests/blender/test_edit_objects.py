@@ -8,6 +8,7 @@ from typing import Any
 
 import bpy
 import numpy as np
+import pytest
 import scenes
 from inside import load, save, shown_at
 from panel_use import FRAMES, item, state_now
@@ -42,6 +43,7 @@ def check_pulled_and_cleared(ob: Any) -> None:
     assert np.abs(places(ob) - given).max() < 1e-5
 
 
+@pytest.mark.skipif("alembic_export" not in dir(bpy.ops.wm), reason="this Blender is built without Alembic")
 def test_an_alembic_cache_is_pulled(registered: None, tmp_path: Path) -> None:
     scenes.reset_scene()
     scenes.build_two_bone_arm(frames=FRAMES)
@@ -95,6 +97,7 @@ def link_character(tmp_path: Path) -> Any:
     return bpy.context.scene.objects["Arm"]
 
 
+@pytest.mark.skipif(bpy.app.version < (4, 2), reason="older ones change an override when they read it: it looks stale")
 def test_a_linked_character_is_pulled_and_its_library_stays(registered: None, tmp_path: Path) -> None:
     ob = link_character(tmp_path)
     library = (tmp_path / "library.blend").read_bytes()

@@ -10,7 +10,7 @@ import pytest
 from bodies import box_surface
 from sinew.core.base.errors import BadInput
 from sinew.core.cage.cage import Cage
-from sinew.core.edit.contacts import Contacts, find_own, gaps_to, pairs_within
+from sinew.core.edit.contacts import Contacts, find_entered, find_own, gaps_to, pairs_within
 from sinew.core.edit.editor import Editor, Landed
 from sinew.core.edit.handles import Edits, Handle
 from test_edit import Bar, Moment
@@ -236,6 +236,33 @@ def test_parts_of_a_body_that_touch_go_along_and_do_not_enter_each_other() -> No
     assert pair.apart("above", drawn).max() > 0.15, "drawn away, it lets go"
     low = np.abs(pair.vertices[: len(pair.vertices) // 2, 2][pair.touching[0]]) < 0.6  # far from what is pulled itself
     assert np.abs(pair.apart("slide", drawn)[:, low]).max() < 0.01, "what slides comes along"
+
+
+class Apart(Pair):
+    """The same, far from each other."""
+
+    GAP = 0.05
+
+
+def test_what_a_pull_brings_into_another_part_of_the_body_pushes_it_away() -> None:
+    apart, pushed = Apart(), (0.0, 0.3, 0.0)
+    shown = apart.moments[30.0].shape
+    assert find_own(shown, *apart.parts(), 0.004).vertices.size == 0, "nothing touches"
+    through = apart.apart("", pushed)
+    assert through.min() < -0.2, "nobody looks: one is pulled right through the other"
+    for kind in ("above", "slide"):
+        assert apart.apart(kind, pushed).min() > -apart.GAP, kind
+    editor = apart.editor()
+    editor.solve(Edits(handles=(Handle((apart.tip,), 30.0, (0.0, 0.1, 0.0)),)), apart.moments.__getitem__)
+    moved = editor.frame(30.0, shown)
+    one, other = np.split(moved, 2)
+    depth = one[apart.touching[0], 1].max() - other[apart.touching[1], 1].min()
+    found = find_entered(shown, moved, *apart.parts())
+    assert depth > 0.02 and len(found.vertices) > 5
+    rest, faces = apart.parts()
+    inside_out = find_entered(shown, moved, rest, np.ascontiguousarray(faces[:, ::-1]))
+    assert np.array_equal(inside_out.vertices, found.vertices), "faces may look either way"
+    assert len(find_entered(moved, moved, *apart.parts()).vertices) == 0, "what was so before is no news"
 
 
 def test_near_points_are_all_found() -> None:

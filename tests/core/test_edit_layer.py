@@ -9,9 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+import shots
+from bodies import box_surface
 from sinew.core.bake import remake, run
+from sinew.core.bake.shot import Sample
 from sinew.core.bake.store import Store
 from sinew.core.base.errors import Cancelled
+from sinew.core.edit.contacts import find_entered
 from sinew.core.edit.handles import Edits, Handle
 from sinew.core.flesh.painted import FleshPaint, Masks
 from sinew.core.flesh.settings import Settings
@@ -60,9 +64,7 @@ def test_an_edit_that_does_nothing_has_the_bits_of_the_bake(baked: run.Outcome) 
 
 def test_passengers_go_along(baked: run.Outcome) -> None:
     outcome = edited(baked, with_edits(pull()))
-    hat, body = (
-        (played(outcome, name).astype(float) - played(baked, name))[5] for name in ("passenger_0", "result")
-    )
+    hat, body = ((played(outcome, name).astype(float) - played(baked, name))[5] for name in ("passenger_0", "result"))
     under = body[-len(HAT.rest) :]
     assert np.linalg.norm(under, axis=1).max() > 0.1
     assert np.linalg.norm(hat - under, axis=1).max() < 0.3 * np.linalg.norm(under, axis=1).max()
@@ -212,9 +214,30 @@ def test_a_handle_told_in_other_axes_pulls_to_the_same_place(baked: run.Outcome)
 def test_contacts_with_a_floor_are_kept_by_a_bake_and_told(baked: run.Outcome) -> None:
     floor = float(played(baked)[:, :, 2].min())
     far = Handle((TIP,), AT, (0.0, 0.1, -0.9))
-    sunk, kept = (
-        edited(baked, with_edits(far, free=True, contacts=kind, floor=floor)) for kind in ("", "above")
-    )
+    sunk, kept = (edited(baked, with_edits(far, free=True, contacts=kind, floor=floor)) for kind in ("", "above"))
     assert played(sunk)[:, :, 2].min() < floor - 0.02
     assert played(kept)[:, :, 2].min() > floor - 0.01
     assert kept.report["edits"]["contact_rows"] > 0 and sunk.report["edits"]["contact_rows"] == 0
+
+
+def test_a_pull_of_one_end_of_a_ring_into_the_other_is_told_and_pushes_it_if_contacts_are_kept(tmp_path: Path) -> None:
+    flat, triangles = box_surface((24, 4, 4), (2.4, 0.3, 0.3))
+    angle, radius = flat[:, 0] * 2.3, 0.5 + flat[:, 1]
+    rest = np.stack([radius * np.cos(angle), radius * np.sin(angle), flat[:, 2]], 1)
+    settings = Settings(resolution=16, simulate=False)
+    shot = shots.make_shot(rest, triangles, (np.abs(angle - 2.76) < 0.3).astype(float), COUNT, settings=settings)
+    ring = run.bake(shot, (Sample(f, rest.astype(np.float32), np.eye(4), 1.0) for f in range(COUNT)), tmp_path)
+    end = int(np.argmin(np.linalg.norm(flat - [2.4, 0.15, 0.15], axis=1)))
+
+    def pulled(contacts: str) -> run.Outcome:
+        edits = Edits(handles=(Handle((end,), AT, (0.1, 0.5, 0.0)),), contacts=contacts)
+        return edited(ring, settings.replace({"edits": edits.to_text()}))
+
+    free, kept = pulled(""), pulled("above")
+    assert any("into each other: choose Stay Out" in line for line in free.report["edits"]["left_out"])
+    assert kept.report["edits"]["contact_rows"] > 0 and kept.report["edits"]["missed_relative"] < 1e-3
+    surfaces = [played(one)[5].astype(float) for one in (free, kept)]
+    inside = [len(find_entered(rest, one, rest, triangles, 3.0).vertices) for one in surfaces]
+    assert inside[1] < 0.2 * inside[0]
+    other = flat[:, 0] < 1e-9
+    assert np.linalg.norm(surfaces[1] - surfaces[0], axis=1)[other].min() > 0.05, "the other end is pushed away"

@@ -93,6 +93,7 @@ class StoredEdits:
             self._layers.append(_Layer(number, editor))
             if not self.goes_on:
                 self.left_out += tuple(self._folded(edits, number))
+                self.left_out += () if self.is_live else tuple(self._run_into(edits, number))
                 if self.landed.slipped_share > _SLIPS and not self.is_live:
                     off = f"{100 * self.landed.slipped_share:.2g} % of the pull"
                     self.left_out += (f"Contacts are off by {off}: pull less far, or choose Stay Out.",)
@@ -244,6 +245,14 @@ class StoredEdits:
             if count:
                 yield f"The pull on frame {frame:g} turns {count} cells inside out: pull less far, or widen its radius."
 
+    def _run_into(self, edits: Edits, number: int) -> Iterator[str]:
+        """What is said of handles that pull parts of the body into others."""
+        for frame in sorted({handle.frame for handle in edits.handles}):
+            index = self._index_of(frame)
+            if self._enters(*(self._drawn(index, self._moment_of(index, n).shape) for n in (number, number + 1))):
+                way_out = "pull less far" if edits.contacts else "choose Stay Out, or pull less far"
+                yield f"The pull on frame {frame:g} brings parts of the body into each other: {way_out}."
+
     def _fitting(self, edits: Edits) -> tuple[Edits, tuple[str, ...]]:
         """The edits without handles that this bake has no place for, and what is said of those."""
         manifest, told = self._store.manifest, list[str]()
@@ -321,3 +330,7 @@ class StoredEdits:
     def _folds(self, before: Floats, after: Floats) -> int:
         """How many cells an edit turns inside out."""
         return 0
+
+    def _enters(self, before: Floats, after: Floats) -> bool:
+        """Whether an edit brings parts of the surface into others."""
+        return False

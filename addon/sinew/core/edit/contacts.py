@@ -84,7 +84,7 @@ class Contacts:
         self.kind, self.frames, self.looks = kind, list(frames), looks
         self._touch = _TOUCHES * size + kept_off
         self._surface, self._floor, self._meshes = surface, floor, meshes
-        self._parts = parts
+        self._parts = parts if parts is None else (parts[0], looking_out(*parts))
         self._near: dict[tuple[float, float], Near] = {}
         self._own: dict[float, Own | None] = {}
         self._outsides: dict[float, list[float]] = {}  # of each mesh: 1 where its faces look out, else -1
@@ -110,6 +110,21 @@ class Contacts:
             some = [k for k, pair in enumerate(pairs) if not is_one(*pair)]
             self._own[frame] = found.of(some) if found is not None and some else None
         return self._own[frame]
+
+    def entered(self, frame: float, ways: Floats, is_one: Callable[[int, int], bool], margin: float) -> list[Broken]:
+        """The worst of what a surface that is moved so far (t, 3) runs into of itself, where it did not before."""
+        if self._parts is None:
+            return []
+        places, own = self._surface(frame), self.own(frame, is_one)
+        found = find_entered(places, places + ways, *self._parts)
+        known = set(own.vertices.tolist()) if own is not None else set()
+        amounts = margin - found.gaps
+        pairs = list(zip(found.vertices.tolist(), found.against.tolist(), strict=True))
+        return [
+            Broken(pairs[k][0], frame, float(amounts[k]), found.normals[k], True, pairs[k][1])
+            for k in worst_of(amounts)
+            if pairs[k][0] not in known and not is_one(*pairs[k])
+        ]
 
     def touching(
         self, frame: float, most: int, pulled: npt.NDArray[np.bool_], is_one: Callable[[int, int], bool]
@@ -236,6 +251,23 @@ def find_own(places: Floats, rest: Floats, triangles: Ints, touch: float) -> Own
     some = some[~_beside(triangles, v[some], w[some])]
     some = some[np.unique(v[some], return_index=True)[1]]  # of each the nearest
     return Own(v[some].astype(np.int32), w[some].astype(np.int32), gaps[some], normals[some])
+
+
+def find_entered(places: Floats, moved: Floats, rest: Floats, triangles: Ints, deep: float = 1.0) -> Own:
+    """Vertices of a closed surface that were moved into another part of it, so many edges deep at most."""
+    triangles = looking_out(rest, triangles)
+    edge = float(np.median(np.linalg.norm(rest[triangles[:, 0]] - rest[triangles[:, 1]], axis=1)))
+    found = find_own(moved, rest, triangles, deep * edge)
+    _, before, _, _ = _seen(places, triangles, found.vertices, found.against)
+    return found.of(np.flatnonzero((found.gaps < 0.0) & (before > 0.0)).tolist())
+
+
+def looking_out(rest: Floats, triangles: Ints) -> Ints:
+    """The triangles of a closed surface, turned round if they look in; an open one has no outside."""
+    a, b, c = (rest[triangles[:, i]] - rest.mean(axis=0) for i in range(3))
+    faces = np.cross(b - a, c - a)
+    is_open = np.linalg.norm(faces.sum(axis=0)) > 1e-6 * np.linalg.norm(faces, axis=1).sum()
+    return triangles if is_open or (faces * a).sum() >= 0.0 else np.ascontiguousarray(triangles[:, ::-1])
 
 
 def _beside(triangles: Ints, v: Ints, w: Ints) -> npt.NDArray[np.bool_]:

@@ -44,6 +44,7 @@ _TURNED = 0.98  # cosine: by more than that a contact looks elsewhere
 _CLOSE = 0.25  # of the radius of handles: that of contacts, which lie side by side
 _ROUGHLY = 5  # rounds of Newton between two looks
 _STRIDE, _MOST_STRIDES = 0.025, 16  # of size: a longer pull is gone in steps, so many at most
+_ON_THE_WAY = 3  # looks at each of these steps at what runs into other parts of the body
 _FARTHEST = 2.0  # of size: no handle is pulled farther, and what is missed is told
 _WILD = 3.0  # times as far as without contacts: farther than that nothing may end that they move
 _ALIKE = 1.0  # of the two patches of a contact, which add up to 2: less than that is not in both
@@ -106,6 +107,7 @@ class Editor:
         self._is_none = True
         self._look: Look = _look_away
         self._held: list[_Row] = []  # contacts, in the order in which they were found
+        self._pulled_at: set[float] = set()  # frames of handles
         self._goals: dict[tuple[float, tuple[int, ...]], tuple[float, ...]] = {}  # of the last handles
         corners = carrier.vertices[carrier.cells[carrier.binding]]
         self._rest: Floats = np.einsum("vi,via->va", carrier.weights, corners)  # the surface
@@ -139,7 +141,8 @@ class Editor:
         self._goals = {(row.frame, row.vertices): tuple(row.goal) for row in rows}
         settings = self._settings(edits, period)
         settings |= {"tolerance": _NEAR if goes_on else LANDED, "goes_on": goes_on, "is_quick": goes_on}
-        landing = self._approach(rows, settings) if polish and not goes_on else settings
+        self._pulled_at = {row.frame for row in rows}
+        landing = self._approach(rows, settings, contacts, posed) if polish and not goes_on else settings
         missed, rounds, shapes = self._land([*rows, *self._held], landing, polish)
         slipped = 0.0
         if contacts is not None:
@@ -159,16 +162,28 @@ class Editor:
         """The longest pull, metres."""
         return max(float(np.linalg.norm(row.goal - row.start)) for row in rows)
 
-    def _approach(self, rows: list[_Row], settings: dict[str, Any]) -> dict[str, Any]:
+    def _approach(
+        self,
+        rows: list[_Row],
+        settings: dict[str, Any],
+        contacts: Contacts | None,
+        posed: Callable[[float], Posed],
+    ) -> dict[str, Any]:
         """Long pulls are gone in steps, as the mouse does: what is bent or pressed together may give way to several
-        sides, and stays with the one that a drag finds. The settings that go on from there."""
+        sides, and stays with the one that a drag finds. What runs into another part of the body on the way is held
+        there: at the end it may be through. The settings that go on from there."""
         how = {**settings, "tolerance": 10.0 * _NEAR, "rounds": _ROUGHLY}
-        steps = min(math.ceil(self._longest(rows) / (_STRIDE * self.size)), _MOST_STRIDES)
+        longest = self._longest(rows)
+        steps = min(math.ceil(longest / (_STRIDE * self.size)), _MOST_STRIDES)
         for step in range(1, steps):
             left = step / steps - 1.0
             way = [dataclasses.replace(row, target=row.target + left * (row.goal - row.start)) for row in rows]
-            self._land(way, how, False)
+            self._land([*way, *self._held], how, False)
             how["goes_on"] = True
+            for _ in range(_ON_THE_WAY):
+                if contacts is None or not self._hold_entered(contacts, posed, longest):
+                    break
+                self._land([*way, *self._held], how, False)
         return {**settings, "goes_on": how["goes_on"]}
 
     def _land(self, rows: list[_Row], settings: dict[str, Any], polish: bool) -> tuple[Floats, int, int]:
@@ -305,6 +320,15 @@ class Editor:
             is_new = True
         return is_new
 
+    def _hold_entered(self, contacts: Contacts, posed: Callable[[float], Posed], longest: float) -> bool:
+        """Holds some of what runs into other parts of the body. Whether there was any."""
+        entered = []
+        for frame in sorted(self._pulled_at):
+            shape = posed(frame).shape
+            entered += self._entered(contacts, frame, self.frame(frame, shape) - shape, longest)
+        room = min(_AT_ONCE, _MOST_ROWS[contacts.kind] // 2 - len(self._held))
+        return room > 0 and self._hold(entered, room, posed)
+
     def _touching(
         self,
         contacts: Contacts,
@@ -355,7 +379,15 @@ class Editor:
             ways, other = self._ways(own.vertices, way), self._ways(own.against, way)
             farthest = max(farthest, float(np.linalg.norm(ways, axis=1).max()))
             broken += contacts.broken_own(frame, own, ways - other, pulled[own.vertices] | pulled[own.against])
+        broken += self._entered(contacts, frame, way, longest)
         return broken, farthest
+
+    def _entered(self, contacts: Contacts, frame: float, way: Floats, longest: float) -> list[Broken]:
+        """What of a body runs into other parts of it by its carrier's way, on a frame where it is pulled."""
+        if frame not in self._pulled_at or self.carrier.cells.shape[1] == 3:
+            return []
+        vertices = np.arange(len(self.carrier.binding), dtype=np.int32)
+        return contacts.entered(frame, self._ways(vertices, way), self._is_one, _CLEAR * longest)
 
     def _ways(self, vertices: Ints, way: Floats) -> Floats:
         """How far vertices (k, 3) of the surface go where the carrier goes so far (n, 3)."""

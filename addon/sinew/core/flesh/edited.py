@@ -18,7 +18,7 @@ from ..base.native import module
 from ..cage.cage import Cage
 from ..cage.safe import measure_filling
 from ..edit.body import Body
-from ..edit.contacts import Mesh
+from ..edit.contacts import Mesh, find_entered
 from ..edit.editor import Editor
 from ..edit.handles import Edits, Handle
 from ..edit.motion import NOTHING_AROUND, EditedMotion
@@ -31,6 +31,7 @@ from .show import Shown
 
 Floats = npt.NDArray[np.float64]
 
+_DEEP = 3.0  # edges: what is pulled deeper into other parts of the body is told by what is less deep beside it
 # Damping as in the simulation: so much of it, of 2 at Jiggle, is inner.
 _INNER = 1.5
 
@@ -142,6 +143,9 @@ class FleshEdits(StoredEdits):
     def _folds(self, before: Floats, after: Floats) -> int:
         tets = self._shown.cage.tets
         return int((inside_out(after, tets) & ~inside_out(before, tets)).sum())
+
+    def _enters(self, before: Floats, after: Floats) -> bool:
+        return len(find_entered(before, after, self._shot.rest, self._shot.triangles, _DEEP).vertices) > 0
 
 
 class EditedFrames(EditedMotion):
