@@ -281,6 +281,7 @@ def test_contacts_are_kept_by_a_choice_in_the_panel(arm: Any) -> None:
     sunk = floor - min(world(arm, one)[:, 2].min() for one in frames(arm))
     assert sunk > 0.02
     item().edit_contacts = "above"
+    assert "turn Collide on" in " ".join(draw(panel.SINEW_PT_edit).labels)
     assert item().edit_use_floor and item().edit_floor == 0.0
     item().edit_floor = floor
     show_live()

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import shots
 from bodies import box_surface
-from sinew.core.bake import remake, run
+from sinew.core.bake import remake, run, told_edits
 from sinew.core.bake.shot import Sample
 from sinew.core.bake.store import Store
 from sinew.core.base.errors import Cancelled
@@ -158,6 +158,7 @@ def test_a_followed_vertex_is_refused_until_it_is_freed(baked: run.Outcome) -> N
     held = Handle((root,), AT, (0.1, 0.0, 0.0))
     refused = edited(baked, with_edits(held))
     assert "free it" in refused.report["edits"]["left_out"][0]
+    assert told_edits.lines(refused.report["edits"])[0] == "No handle acts"
     assert np.array_equal(played(refused), played(baked))
     moved = played(edited(baked, with_edits(held, free=True))).astype(float) - played(baked)
     assert np.linalg.norm(moved[5, root] - [0.1, 0.0, 0.0]) < 2e-4

@@ -54,6 +54,7 @@ class StoredEdits:
         self._touching: dict[Any, Contacts] = {}  # of layers: what they found is known while a handle is dragged
         self.edits = Edits()
         self.landed = Landed(())
+        self.acting = 0  # handles that are not baked in
         self.left_out: tuple[str, ...] = ()  # sentences about handles that do not act
         self.is_live = False  # frames are only looked at: contacts are kept on some of them, soon
         self.look: Look | None = None
@@ -69,7 +70,7 @@ class StoredEdits:
             self._touching.clear()
         self._settings = settings
         self.edits, self.left_out = self._fitting(Edits.from_text(settings.edits))
-        self._layers, self.landed = [], Landed(())
+        self._layers, self.landed, self.acting = [], Landed(()), 0
         for number, wanted in enumerate(self.edits.layers):
             try:
                 editor = self._editor(number, wanted)
@@ -91,6 +92,7 @@ class StoredEdits:
                 look=self.look,
             )
             self._layers.append(_Layer(number, editor))
+            self.acting = len(edits.handles) if number == self._below else 0
             if not self.goes_on:
                 self.left_out += tuple(self._folded(edits, number))
                 self.left_out += () if self.is_live else tuple(self._run_into(edits, number))
@@ -139,7 +141,7 @@ class StoredEdits:
         """For a report."""
         missed = max(self.landed.missed, default=0.0)
         return {
-            "handles": len(self.edits.acting),
+            "handles": self.acting,
             "baked_in": len(self.edits.below),
             "missed": missed,
             "missed_relative": missed / size,
@@ -243,7 +245,8 @@ class StoredEdits:
             index = self._index_of(frame)
             count = self._folds(*(self._moment_of(index, n).shape for n in (number, number + 1)))
             if count:
-                yield f"The pull on frame {frame:g} turns {count} cells inside out: pull less far, or widen its radius."
+                cells = "1 cell" if count == 1 else f"{count} cells"
+                yield f"The pull on frame {frame:g} turns {cells} inside out: pull less far, or widen its radius."
 
     def _run_into(self, edits: Edits, number: int) -> Iterator[str]:
         """What is said of handles that pull parts of the body into others."""

@@ -11,6 +11,8 @@ _LANDED = 1e-3  # of size: a handle that misses by less is where it is pulled
 def lines(edits: Mapping[str, Any] | None) -> list[str]:
     if not edits or not (edits["handles"] or edits["baked_in"] or edits["left_out"]):
         return []
+    if not edits["handles"]:
+        return ["Edited by what is baked in" if edits["baked_in"] else "No handle acts", *edits["left_out"]]
     handles = "1 handle" if edits["handles"] == 1 else f"{edits['handles']} handles"
     missed = edits["missed_relative"]
     landed = "all land" if missed < _LANDED else f"the farthest misses by {100 * missed:.2g} % of size"

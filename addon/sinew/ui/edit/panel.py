@@ -7,7 +7,7 @@ from typing import Any
 import bpy
 
 from ..classes import registering
-from ..setup import operators
+from ..setup import operators, properties
 from ..setup.parts import OfSetup, draw_named, draw_text, refresh_soon
 from . import overlay, rows, stored
 
@@ -65,6 +65,9 @@ class SINEW_PT_edit(OfSetup, bpy.types.Panel):
             inner = floor.row(align=True)
             inner.active = item.edit_use_floor
             inner.prop(item, "edit_floor", text="")
+            if not getattr(properties.settings_of(item), "collide", True):
+                told = "To meet other objects, turn Collide on and bake"
+                draw_text(layout, told, "INFO", context.region.width)
         layout.prop(item, "edit_free")
         if item.edit_free or item.edit_contacts != "off":
             layout.prop(item, "edit_hold")
