@@ -50,6 +50,9 @@ struct SnContact {
     double *safe_positions;   /* vertices x 3 */
     double *way_begin;        /* points x 3: where the stage began */
     double *input;            /* points x 3: where Keep Input has them */
+    unsigned char *flags;     /* points: whether they are tangled, ... */
+    double *trusted;          /* ... and what known touches press with that are not */
+    size_t trusted_room;
     int is_placed;
     int is_clear;             /* nothing is near the safe place, and nothing touched on the way to it */
     int presses, lets_go;
@@ -78,6 +81,7 @@ SnStatus sn_contact_create(SnContext *context, const SnWorld *world, const SnSur
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
         SN_TRY_NEW(context, *arrays[k], points, double);
     }
+    SN_TRY_NEW(context, contact->flags, surface->point_count, unsigned char);
     SN_TRY_NEW(context, contact->safe_positions, 3 * world->vertex_count, double);
     SN_TRY(sn_soft_collider_init(context, world, contact->candidates.edge_length, &contact->soft));
     *out = contact;
@@ -110,6 +114,8 @@ void sn_contact_destroy(SnContact *contact)
         sn_release(arrays[k]);
     }
     sn_soft_collider_clear(&contact->soft);
+    sn_release(contact->flags);
+    sn_release(contact->trusted);
     sn_release(contact->skins);
     sn_release(contact);
 }
@@ -262,12 +268,27 @@ cleanup:
     return status;
 }
 
-/* What touches at the safe place. While something is tangled, what has pressed says nothing: it may have been on either side. */
+/* What touches at the safe place. Where something is tangled, what has pressed says nothing: it may have been on either side. */
 static SnStatus find_near(SnContext *context, SnContact *contact, SnTouches *touches)
 {
+    SnStatus status = SN_OK;
     const SnPressing *known = &contact->known;
-    const double *forces = sn_tangles_any(&contact->tangles) ? NULL : known->forces;
-    return sn_near_find(context, &contact->candidates, contact->safe, &known->touches, forces, touches);
+    const double *forces = known->forces;
+    if (sn_tangles_any(&contact->tangles)) {
+        SN_TRY_ROOM(context, contact->trusted, known->touches.count, contact->trusted_room);
+        sn_tangles_show(&contact->tangles, contact->flags);
+        for (size_t k = 0; k < known->touches.count; k++) {
+            const int32_t *key = known->touches.touches[k].key; /* all that a checkpoint has of it */
+            contact->trusted[k] = forces[k];
+            for (int i = 1; i < 5; i++) {
+                contact->trusted[k] *= key[i] < 0 || !contact->flags[key[i]];
+            }
+        }
+        forces = contact->trusted;
+    }
+    SN_TRY(sn_near_find(context, &contact->candidates, contact->safe, &known->touches, forces, touches));
+cleanup:
+    return status;
 }
 
 /* What a pair pressed with until it was let go means nothing any more; nor do the forces beside it, which may have been the answer. */

@@ -447,7 +447,7 @@ static double pinch(int soft, int strict, long *pinched, size_t *crossed, double
     *pinched = 0;
     *crossed = 0;
     for (int step = 0; step < 24; step++) {
-        double move = step < 10 ? 0.0063 : step < 14 ? 0.0 : -0.0063;
+        double move = step < 10 ? 0.008 : step < 14 ? 0.0 : -0.008;
         for (int k = 0; k < 2; k++) {
             for (size_t v = 0; v < arena.bodies[1 + k].mesh.vertex_count; v++) {
                 pose[k][0][3 * v + 2] = pose[k][1][3 * v + 2];
