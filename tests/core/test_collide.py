@@ -90,6 +90,7 @@ def test_without_collide_it_falls_through(tmp_path: Path) -> None:
     assert surfaces(outcome)[-1, :, 2].max() < 0.5
 
 
+@pytest.mark.once
 def test_steps_that_an_impact_makes_too_rough_are_cut(tmp_path: Path) -> None:
     """A fast ball, against the same with thirty-two steps a frame: nearer to it than with the three that it takes where
     it flies, for about twice as many."""

@@ -28,6 +28,8 @@ from sinew.core.base.errors import BadInput, Cancelled
 from sinew.core.base.native import module
 from sinew.core.flesh.settings import Settings
 
+pytestmark = pytest.mark.once
+
 COUNT = 10
 REST, TRIANGLES = box_surface((10, 3, 3), (1.0, 0.3, 0.3))
 FOLLOW = np.where(REST[:, 0] < 0.25, 1.0, 0.0)

@@ -19,6 +19,8 @@ from sinew.core.bake.store import Store
 from sinew.core.base.errors import Cancelled
 from sinew.core.flesh.settings import Settings
 
+pytestmark = pytest.mark.once
+
 T_POSE = {"arms": 90.0, "legs": 5.0, "bend": 0.0}
 
 

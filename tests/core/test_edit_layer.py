@@ -21,6 +21,8 @@ from sinew.core.flesh.painted import FleshPaint, Masks
 from sinew.core.flesh.settings import Settings
 from test_remake import COUNT, HAT, REST, baked, make_shot, played, samples
 
+pytestmark = pytest.mark.once
+
 __all__ = ["baked"]
 
 TIP = int(np.argmax(REST @ [0.1, 0.2, 1.0]))

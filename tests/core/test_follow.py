@@ -5,6 +5,8 @@ import pytest
 from sinew.core.geometry.solid import Solid, solid_of
 from sinew.core.paint.follow import Segment, automatic_follow, body_of
 
+pytestmark = pytest.mark.once
+
 
 def ball(centre: tuple[float, float, float], radii: tuple[float, float, float], count: int = 24) -> tuple:
     """A closed ellipsoid: positions and triangles."""

@@ -21,6 +21,8 @@ from sinew.core.flesh.enrich import enrich
 from sinew.core.flesh.enricher import Enricher
 from sinew.core.flesh.settings import Settings
 
+pytestmark = pytest.mark.once
+
 REST, TRIANGLES = box_surface((10, 3, 3), (1.0, 0.2, 0.2))
 PERIOD = 16
 EYE = np.eye(4)
@@ -327,7 +329,6 @@ WAYS: list[dict[str, Any]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.once
 @pytest.mark.parametrize("settings", WAYS, ids=str)
 @pytest.mark.parametrize("count", [PERIOD, PERIOD + 1])
 def test_over_arrays_it_begins_and_closes_as_a_bake_does(tmp_path: Path, settings: dict[str, Any], count: int) -> None:

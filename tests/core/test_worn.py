@@ -19,6 +19,8 @@ from sinew.core.base.errors import Cancelled
 from sinew.core.flesh.settings import Settings
 from sinew.core.geometry.crossings import find_crossings
 
+pytestmark = pytest.mark.once
+
 UP = np.array([0.0, 0.0, 0.62])
 COUNT = 14
 BALL, SIDES = sphere(7, 10, (0.5, 0.5, 0.5))
