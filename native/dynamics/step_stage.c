@@ -294,11 +294,12 @@ SnStatus sn_stepper_solve_stage(SnContext *context, SnStepper *s, const SnStageS
     report->rounds += minimum.rounds.rounds;
     report->factorizations += minimum.rounds.factorizations;
     report->unconverged += !minimum.rounds.converged && s->settings.newton_rounds == 0;
-    for (size_t k = 0; k < 3 * world->vertex_count && *reached < 1.0; k++) { /* as much of what has no inertia */
-        s->offset[k] -= (1.0 - *reached) * (s->shift[k] - s->shift_begin[k]);
-    }
+    /* Of a part of a stage there is as much of what has no inertia; and forces have acted for that part alone, so velocities are on their way to
+       those of its end: with all of the change, every part of a step would throw bodies by all of its forces. */
     for (size_t k = 0; k < 3 * world->vertex_count; k++) {
-        double moved = *reached > SN_STEPPER_NO_PART ? (positions[k] - s->offset[k]) / (*reached * tau) : (s->predicted[k] - s->offset[k]) / tau;
+        double before = (s->predicted[k] - s->offset[k]) / tau;
+        s->offset[k] -= (1.0 - *reached) * (s->shift[k] - s->shift_begin[k]);
+        double moved = (positions[k] - s->offset[k]) / tau + (1.0 - *reached) * before;
         velocities[k] = world->fixed[k / 3] ? s->pose_velocity[k] : moved;
     }
     sn_stepper_impose_rows(s, s->stage.row_rates, velocities);

@@ -422,6 +422,34 @@ static void what_is_caught_is_let_go_and_told(void)
     arena_clear(&arena);
 }
 
+/* Where something is caught steps are taken in parts, and forces act for as long as each takes: what falls far off falls as it would alone. */
+static void what_falls_far_off_feels_nothing_of_parts_of_steps(void)
+{
+    Arena arena;
+    arena_init(&arena);
+    const double far_off[3] = {5.0, 0.0, 5.0}, at[3] = {-0.1, -0.1, -0.1}, u[3] = {1.0, 0.0, 0.0}, v[3] = {0.0, 1.0, 0.0};
+    arena_box(&arena, (const int[3]){1, 1, 1}, 0.1, far_off, 1e5);
+    arena_box(&arena, (const int[3]){2, 2, 2}, 0.1, at, 1e5);
+    arena_obstacle(&arena, shape_plate(&arena.context, 3, 1.0, (const double[3]){-0.5, -0.5, -0.11}, u, v));
+    arena_obstacle(&arena, shape_plate(&arena.context, 3, 1.0, (const double[3]){-0.5, -0.5, 0.11}, v, u));
+    arena_open(&arena);
+    int steps = 16;
+    for (int k = 0; k < steps; k++) {
+        for (size_t o = 0; o < 2; o++) {
+            for (size_t j = 0; j < arena.obstacles[o].vertex_count; j++) {
+                arena.obstacle_end[o][3 * j + 2] += (o == 0 ? 0.015 : -0.015);
+            }
+        }
+        arena_step(&arena, 1.0 / 24.0);
+        show(&arena, k);
+    }
+    double velocity[3];
+    arena_mean(&arena, 0, arena.state.velocities, velocity);
+    CHECK(sn_contact_report(arena.contact).partial_steps > 0);
+    CHECK_NEAR(velocity[2], -9.81 * steps / 24.0, 1e-4);
+    arena_clear(&arena);
+}
+
 /* Points of a block's lowest side hang on the vertices above them by their rows, and go down by twice of what those are lifted by: the harder
    their planes press the deeper they are. */
 static const double *contrary_rest;
@@ -509,6 +537,7 @@ int main(int count, char **names)
         {"push", nothing_passes_through_at_any_speed},
         {"contrary", what_presses_the_wrong_way_is_let_go},
         {"caught", what_is_caught_is_let_go_and_told},
+        {"parts", what_falls_far_off_feels_nothing_of_parts_of_steps},
     };
     sn_parallel_set_thread_count(1); /* scenes are tiny: on a busy machine threads would wait for each other at every step */
     for (size_t k = 0; k < sizeof TESTS / sizeof *TESTS; k++) {
