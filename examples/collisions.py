@@ -2,8 +2,8 @@
 
     python examples/collisions.py SCENE OUT.png [--film FOLDER]
 
-Scenes: ears, belly, ball, pile, cheek. Columns are frames; the rows are the animation, the bake without collisions and
-the bake with them. `--film` also writes every frame of the three side by side.
+Scenes: ears, belly, ball, walk, pile, cheek. Columns are frames; the rows are the animation, the bake without
+collisions and the bake with them. `--film` also writes every frame of the three side by side.
 """
 
 from __future__ import annotations
@@ -92,18 +92,45 @@ def ball() -> Scene:
     set_frames(1, 12)
     ob.parent.animation_data_clear()
     bpy.context.view_layer.update()
-    side = np.array([tuple(ob.matrix_world @ v.co) for v in ob.evaluated_get(
-        bpy.context.evaluated_depsgraph_get()).data.vertices])  # fmt: skip
-    middle = 0.5 * (side.min(axis=0) + side.max(axis=0)) + (0.0, 0.15, 0.0)
-    vertices, faces = scenes.ball_mesh(0.2, 8)
-    thrown = add_mesh("Ball", vertices + middle + (1.2, 0.0, 0.05), faces)
-    add_colors(thrown, "Color", np.where(np.abs(vertices[:, 2:]) < 0.06, np.array((0.9, 0.85, 0.8)), np.array(RED)))
+    middle = middle_of(ob)
+    thrown = add_ball(middle + (1.2, 0.15, 0.05))
     floor()
-    free = {"free_body": True, "initial_velocity": (-7.0, 0.0, 1.0), "jiggle": 5.0, "ground": True, "density": 400.0}
-    soft = {"jiggle": 2.0, "settle": 0.9, "ground": True, "resolution": 16}
-    bodies = {ob.name: soft, thrown.name: {**free, "resolution": 6}}
-    camera = tuple(middle + (2.6, -3.0, 0.7))
-    return Scene(bodies, [2, 5, 6, 8], camera, tuple(middle + (0.25, 0.0, 0.0)), 50.0)
+    bodies = {ob.name: SOFT, thrown.name: {**THROWN, "initial_velocity": (-7.0, 0.0, 1.0)}}
+    camera = tuple(middle + (2.6, -2.85, 0.7))
+    return Scene(bodies, [2, 5, 6, 8], camera, tuple(middle + (0.25, 0.15, 0.0)), 50.0)
+
+
+def walk() -> Scene:
+    """A soft ball is thrown at the walking calf."""
+    ob = scenes.build_character()
+    set_frames(1, 28)
+    bpy.context.scene.frame_set(11)
+    middle, time_of_flight, speed = middle_of(ob), 10 / 24, 6.0
+    bpy.context.scene.frame_set(1)
+    thrown = add_ball(middle + (speed * time_of_flight + 0.5, 0.1, 0.0))
+    floor()
+    velocity = (-speed, 0.0, 0.5 * 9.81 * time_of_flight)
+    bodies = {ob.name: SOFT, thrown.name: {**THROWN, "initial_velocity": velocity}}
+    camera, aim = tuple(middle + (3.4, -2.6, 0.7)), tuple(middle + (0.3, 0.0, -0.1))
+    return Scene(bodies, [8, 11, 13, 15, 20], camera, aim, 50.0)
+
+
+SOFT = {"jiggle": 2.0, "settle": 0.9, "ground": True, "resolution": 16}
+THROWN = {"free_body": True, "jiggle": 5.0, "ground": True, "density": 400.0, "resolution": 6}
+
+
+def middle_of(ob: Any) -> np.ndarray:
+    """Of its box, as it is posed."""
+    mesh = ob.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+    places = np.array([tuple(ob.matrix_world @ vertex.co) for vertex in mesh.vertices])
+    return 0.5 * (places.min(axis=0) + places.max(axis=0))
+
+
+def add_ball(place: Any) -> Any:
+    vertices, faces = scenes.ball_mesh(0.2, 8)
+    thrown = add_mesh("Ball", vertices + place, faces)
+    add_colors(thrown, "Color", np.where(np.abs(vertices[:, 2:]) < 0.06, np.array((0.9, 0.85, 0.8)), np.array(RED)))
+    return thrown
 
 
 def pile() -> Scene:
@@ -166,7 +193,7 @@ def floor() -> None:
 
 
 SCENES: dict[str, Callable[[], Scene]] = {
-    "ears": ears, "belly": belly, "ball": ball, "pile": pile, "cheek": cheek,
+    "ears": ears, "belly": belly, "ball": ball, "walk": walk, "pile": pile, "cheek": cheek,
 }  # fmt: skip
 
 
