@@ -22,6 +22,12 @@ FILES = {
 }
 
 
+ACTIONS = {
+    "trex": "TRex_Walk", "cow": "Walk", "snake": "Snake_Walk", "fox": "Walk", "cesium_man": "Anim_0",
+    "jumping_man": "16_01.001", "dress": "Female_Walk",
+}  # fmt: skip
+
+
 def is_there(key: str) -> bool:
     if key == "calf":
         return True
@@ -40,6 +46,17 @@ def load(key: str) -> Labelled:
     }
     skin = np.zeros((len(rest.positions), 0), np.float32) if rest.skin is None else rest.skin
     return Labelled(rest.positions, rest.triangles, rest.edges, bones, skin, parts)
+
+
+def poses(key: str) -> list[npt.NDArray[np.float64]]:
+    """Of the model that was loaded last, in one of its actions; none of a model that has none."""
+    if key not in ACTIONS and key != "calf":
+        return []
+    ob = max((ob for ob in bpy.data.objects if ob.type == "MESH"), key=lambda ob: len(ob.data.vertices))
+    if key in ACTIONS:
+        assets.play(ob, ACTIONS[key])
+    with Sampler(ob) as sampler:
+        return list(sampler.some_poses(8))
 
 
 def _order(key: str, positions: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:

@@ -5,14 +5,22 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import bpy
 import numpy as np
 import pytest
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "core"))
 
 import labelled
-from anatomy import RIGHT_SIDE, Labelled, scores, variants
+import scenes
+from anatomy import BODIES, RIGHT_SIDE, Labelled, scores, variants
+from sinew.core.flesh.settings import Settings
 from sinew.core.paint.follow import automatic_follow
+from sinew.core.paint.sharpen import sharpened
+from sinew.scene.steps import finished
+from sinew.setups.enrich.reading import READING
+from sinew.setups.flesh.body import look_in_steps
+from sinew.setups.reading import sampler_of
 
 pytestmark = pytest.mark.once
 
@@ -43,6 +51,38 @@ def test_weights_do_not_depend_on_how_a_body_stands_or_is_meshed(key: str) -> No
     expected = follow_of(body)
     for name, other in variants(body):
         assert np.abs(follow_of(other)[: len(expected)] - expected).max() <= 0.02, name
+
+
+def test_shape_keys_that_bend_a_mesh_tell_what_is_held_as_bones_would() -> None:
+    """A button and a bake look at the same frames, and leave the scene where it was."""
+    body = BODIES["bat"]()
+    ob = shape_keyed(body)
+    bpy.context.scene.frame_set(3)
+    made = finished(look_in_steps(ob.name, {}, moving=True)).automatic()
+    assert all(share >= RIGHT_SIDE for share in scores(body.parts, made).values())
+    assert bpy.context.scene.frame_current == 3
+    with sampler_of(ob, Settings()) as sampler:
+        read = finished(READING.read(sampler, sampler.rest(), Settings(), False))
+    assert np.array_equal(read.painted.follow, sharpened(made))
+    cores = read.painted.regions.bones
+    assert (np.linalg.norm(cores[:, :3] - cores[:, 3:6], axis=1) > 0.0).all()  # along bones, not balls
+
+
+def shape_keyed(body: Labelled) -> bpy.types.Object:
+    scenes.reset_scene()
+    mesh = bpy.data.meshes.new("Bat")
+    mesh.from_pydata(body.positions.tolist(), [], body.triangles.tolist())
+    ob = bpy.data.objects.new("Bat", mesh)
+    bpy.context.collection.objects.link(ob)
+    ob.shape_key_add(name="Basis")
+    for frame, pose in enumerate(body.posed(8), 1):
+        key = ob.shape_key_add(name=f"Pose {frame}")
+        key.data.foreach_set("co", pose.ravel())
+        for near in (frame - 1, frame, frame + 1):
+            key.value = float(near == frame)
+            key.keyframe_insert("value", frame=near)
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 8
+    return ob
 
 
 def follow_of(body: Labelled) -> np.ndarray:

@@ -91,6 +91,13 @@ def scores(parts: dict[str, npt.NDArray[np.int64]], follow: Floats) -> dict[str,
     }
 
 
+def moved_variants(body: Labelled, poses: Floats) -> Iterator[tuple[str, Labelled, list[Floats]]]:
+    """As `variants`, each with its poses (f, t, 3)."""
+    posed = (variants(replace(body, positions=pose)) for pose in poses)
+    for (name, other), *moved in zip(variants(body), *posed, strict=True):
+        yield name, other, [pose.positions for _, pose in moved]
+
+
 def variants(body: Labelled) -> Iterator[tuple[str, Labelled]]:
     """The same body turned, mirrored, wound otherwise, scaled and cut finer; its own vertices come first."""
     for name, matrix in (

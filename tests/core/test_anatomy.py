@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from anatomy import BODIES, RIGHT_SIDE, UNSEEN, Labelled, edges_of, scores, variants
-from bodies import rod
+from anatomy import BODIES, RIGHT_SIDE, UNSEEN, Labelled, edges_of, moved_variants, scores, variants
+from bodies import rod, rotation
 from newcomers import NEWCOMERS
 from sinew.core.paint.follow import automatic_follow
 from sinew.core.paint.parts import hard_shells
@@ -40,6 +40,11 @@ WRONG_BY_SHAPE = {
     "sitter": {"free breasts", "free cheeks", "held skull"},
     "pineapple": {"free belly", "free leaves"},
 }
+# Without bones, but with poses of the animation; of those that are looked at.
+WRONG_MOVING: dict[str, set[str]] = {
+    "bat": set(), "bird": {"held skull"}, "bust": set(), "carp": set(), "kangaroo": {"held skull"},
+    "puppy": set(), "rooster": {"held skull"}, "sitter": {"held skull"},
+}  # fmt: skip
 
 
 def test_half_of_the_bodies_are_not_tuned_on() -> None:
@@ -74,6 +79,31 @@ def test_weights_do_not_depend_on_how_a_body_stands_or_is_meshed(key: str, ways:
         for rigged in ways:
             follow = _follow(other, rigged)[: len(body.positions)]
             assert np.abs(follow - expected[rigged]).max() <= 0.02, (name, rigged)
+
+
+@pytest.mark.parametrize("key", WRONG_MOVING)
+def test_an_animation_tells_without_bones_what_is_held_and_what_is_free(key: str) -> None:
+    body = (EVERY | NEWCOMERS)[key]()
+    follow = automatic_follow(body.positions, body.triangles, poses=list(body.posed(8)))
+    assert {part for part, share in scores(body.parts, follow).items() if share < RIGHT_SIDE} == WRONG_MOVING[key]
+
+
+def test_what_an_animation_tells_does_not_depend_on_how_a_body_stands_or_is_meshed() -> None:
+    body = EVERY["bat"]()
+    poses = body.posed(8)
+    expected = automatic_follow(body.positions, body.triangles, poses=list(poses))
+    still = automatic_follow(body.positions, body.triangles)
+    assert np.abs(expected - still).max() > 0.5
+    for name, other, moved in moved_variants(body, poses):
+        follow = automatic_follow(other.positions, other.triangles, poses=moved)[: len(expected)]
+        assert np.abs(follow - expected).max() <= 0.02, name
+
+
+def test_an_animation_that_moves_the_whole_body_alone_tells_nothing() -> None:
+    body = EVERY["bust"]()
+    still = automatic_follow(body.positions, body.triangles)
+    poses = [body.positions @ rotation((1, 2, 3), 0.3 * i).T + (0.1 * i, 0.0, 0.0) for i in range(8)]
+    assert np.array_equal(automatic_follow(body.positions, body.triangles, poses=poses), still)
 
 
 def _follow(body: Labelled, rigged: bool) -> np.ndarray:

@@ -40,6 +40,7 @@ class Rest:
     bones: list[Bone] = field(default_factory=list)
     skin: npt.NDArray[np.float32] | None = None  # (t, bones)
     base_first: bool = True  # the vertices of the mesh datablock are the first of those sampled, in order
+    poses: tuple[Floats, ...] = ()  # (t, 3) on some frames: without bones they tell what moves as if it had some
 
 
 @dataclass(frozen=True)

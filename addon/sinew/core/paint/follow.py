@@ -4,14 +4,15 @@ What a body is made of comes from its pieces (limbs.py), as cells (geometry/soli
 wound and how fine its mesh is do not matter. Heads, hands and feet follow; tails, trunks and ears are free. The torso's
 flesh is as free as it is deep: where the body is thick, and where the surface is far from the bones for how thick it
 is. So are thin parts that rise from what carries them: manes, hair, wattles, tails without bones; on a head only what
-is aside of its line, as a muzzle is not. Names of bones help where they speak of tails or of hands. All lengths are
-relative to the body itself.
+is aside of its line, as a muzzle is not. Names of bones help where they speak of tails or of hands. Without bones, what
+the animation moves rigidly counts as carried by some (moving.py). All lengths are relative to the body itself.
 """
 
 from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,6 +24,7 @@ from ..base.kept import Kept
 from ..geometry.connected import connected_pieces
 from ..geometry.solid import KEPT, Solid, solid_of
 from .limbs import EAR, HEAD, LIMB, TAIL, TORSO, Tree, by_bones, by_shape
+from .moving import Motions, motions_of
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -78,11 +80,13 @@ def automatic_follow(
     bones: list[Segment] | None = None,
     skin: npt.NDArray[np.float32] | None = None,
     monitor: Any = None,
+    poses: Sequence[Floats] = (),
 ) -> Floats:
-    """Weights (t,) from 0 (free) to 1 (follows exactly). `skin`: (t, bones) weights of the rig, if it has them."""
+    """Weights (t,) from 0 (free) to 1 (follows exactly). `skin`: (t, bones) weights of the rig, if it has them.
+    `poses` (t, 3) of a body without bones tell what moves as if it had some."""
     if not has_volume(positions, triangles):
         return np.ones(len(positions))
-    body = body_of(positions, triangles, bones, skin, monitor)
+    body = body_of(positions, triangles, bones, skin, monitor, poses)
     solid = body.solid
     weights = np.minimum(1.0, (1.0 - solid.at(positions, _balanced(body, body.soft))) / _EXACT)
     return _whole_shells(positions, triangles, edges, weights, solid.axes.size)
@@ -123,11 +127,12 @@ def body_of(
     bones: list[Segment] | None,
     skin: npt.NDArray[np.float32] | None,
     monitor: Any = None,
+    poses: Sequence[Floats] = (),
 ) -> Body:
     """Weights, cores and the next bake ask for the same one: it is kept."""
     arrays = (positions, triangles) if skin is None else (positions, triangles, skin)
-    key = hash_arrays(*arrays) + repr(bones)
-    return _bodies.get(key, lambda: _made(positions, triangles, bones, skin, monitor))
+    key = hash_arrays(*arrays, *poses) + repr(bones)
+    return _bodies.get(key, lambda: _made(positions, triangles, bones, skin, monitor, poses))
 
 
 def _made(
@@ -136,12 +141,14 @@ def _made(
     bones: list[Segment] | None,
     skin: npt.NDArray[np.float32] | None,
     monitor: Any,
+    poses: Sequence[Floats],
 ) -> Body:
     solid = solid_of(positions, triangles, monitor)
     rows = triangles[solid.triangle]
     touch = solid.axes.to_body(np.einsum("kc,kci->ki", solid.share, positions[rows]))
     if not bones:
-        return _boneless(solid, touch)
+        motions = motions_of(solid, positions, poses, triangles) if len(poses) else None
+        return _boneless(solid, touch) if motions is None else _moved(solid, touch, motions)
     if skin is None:
         distances = np.stack([segment_distance(positions, bone) for bone in bones], axis=1)
         skin = np.eye(len(bones), dtype=np.float32)[distances.argmin(axis=1)]
@@ -162,8 +169,35 @@ def _point(solid: Solid, place: tuple[float, float, float]) -> tuple[float, floa
 
 def _boned(solid: Solid, touch: Floats, bones: list[Segment], skin: Floats) -> Body:
     tree, carriers = by_bones(solid, skin, [bone.parent for bone in bones])
-    pieces = tree.pieces
     _heed_names(tree, [bones[bone].name for bone in carriers])
+    return _around(solid, touch, tree, carriers, bones, skin)
+
+
+def _moved(solid: Solid, touch: Floats, motions: Motions) -> Body:
+    """What moves like bones has bones, from joint to joint."""
+    tree, carriers = by_bones(solid, motions.skin, [-1] * motions.skin.shape[1])
+    pieces = tree.pieces
+    joints = [
+        piece.start if piece.parent < 0 else motions.joint(bone, carriers[piece.parent], piece.start)
+        for piece, bone in zip(pieces, carriers, strict=True)
+    ]
+    bones = [_line(np.zeros(3), np.zeros(3))] * motions.skin.shape[1]
+    for index, (piece, bone) in enumerate(zip(pieces, carriers, strict=True)):
+        middle = solid.centres[piece.cells].mean(axis=0)
+        on = [joints[child] for child in piece.children if pieces[child].is_axial or not piece.is_axial]
+        head = joints[index]
+        if piece.parent < 0:
+            head = max(on, key=lambda place: float(((place - middle) ** 2).sum()), default=middle)
+            on = [place for place in on if place is not head]
+        bones[bone] = _line(head, np.mean(on, axis=0) if on else 2.0 * middle - head)
+    return _around(solid, touch, tree, carriers, bones, motions.skin)
+
+
+def _around(
+    solid: Solid, touch: Floats, tree: Tree, carriers: list[int], bones: list[Segment], skin: Floats
+) -> Body:
+    """The body around its bones, given the one (piece,) that carries each piece."""
+    pieces = tree.pieces
     kinds = np.array([piece.kind for piece in pieces])[tree.of_cell]
     distances = np.stack([segment_distance(touch, bone) for bone in bones], axis=1)
     # On the torso the bones of the torso count, on a limb those that carry it too.

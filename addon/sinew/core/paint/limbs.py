@@ -99,8 +99,7 @@ class Tree:
         likes = np.array([(len(p.cells), p.thick, p.reach) for p in self.pieces]) + 1e-12
         for index, piece in enumerate(self.pieces):
             if plane >= 0:
-                aside = self.solid.centres[piece.cells, plane]
-                piece.is_axial = bool(abs(aside.mean()) < 0.3 * np.sqrt((aside**2).mean() + 1e-300))
+                piece.is_axial = _lies_on(plane, self.solid.centres[piece.cells])
             else:
                 like = (np.abs(np.log(likes / likes[index])) < (0.25, 0.2, 0.2)).all(axis=1)
                 piece.is_axial = int(like.sum()) == 1
@@ -276,7 +275,12 @@ def by_bones(solid: Solid, skin: Floats, above: list[int]) -> tuple[Tree, list[i
             if shared[i, j] > 0.0 or touching[i, j] > 0.0:
                 link[i, j] += shared.sum()
                 link[j, i] += shared.sum()
-    parents = _rooted(_spanning(link), places, np.bincount(of_cell).astype(np.float64))
+    # What meets on the plane of symmetry hangs together as a spine does.
+    plane = solid.plane(_SYMMETRIC)
+    middle = [i for i in range(len(bones)) if plane >= 0 and _lies_on(plane, solid.centres[of_cell == i])]
+    on_axis = np.ix_(middle, middle)
+    link[on_axis] += 0.5 * float(shared.sum()) * (touching[on_axis] > 0.0)
+    parents = _rooted(_spanning(link), places, np.bincount(of_cell).astype(np.float64), middle)
     order = _root_first(parents)
     place = np.argsort(order)
     parents = [-1 if parents[i] < 0 else int(place[parents[i]]) for i in order]
@@ -299,8 +303,14 @@ def _spanning(link: Floats) -> list[list[int]]:
     return neighbours
 
 
-def _rooted(neighbours: list[list[int]], places: Floats, mass: Floats) -> list[int]:
-    """Parents, from the piece that is nearest to all mass."""
+def _lies_on(plane: int, places: Floats) -> bool:
+    """Whether cells are about as much on either side of a plane of symmetry."""
+    aside = places[:, plane]
+    return bool(abs(aside.mean()) < 0.3 * np.sqrt((aside**2).mean() + 1e-300))
+
+
+def _rooted(neighbours: list[list[int]], places: Floats, mass: Floats, middle: list[int]) -> list[int]:
+    """Parents, from the piece that is nearest to all mass, of those on the plane of symmetry."""
     count = len(neighbours)
 
     def walk(start: int) -> tuple[list[int], Floats]:
@@ -313,8 +323,7 @@ def _rooted(neighbours: list[list[int]], places: Floats, mass: Floats) -> list[i
                     todo.append(other)
         return parents, far
 
-    costs = [float(walk(i)[1] ** 2 @ mass) for i in range(count)]
-    return walk(int(np.argmin(costs)))[0]
+    return min((walk(i) for i in middle or range(count)), key=lambda found: float(found[1] ** 2 @ mass))[0]
 
 
 def _root_first(parents: list[int]) -> list[int]:

@@ -29,7 +29,7 @@ from .masks import masks_in_steps
 FOLLOW_GROUP = "Sinew Follow"  # that a bake makes where the artist has none
 SPREAD_GROUP = "Sinew Spread"
 AFTER_GROUP = "Sinew After"
-_POSES = 5  # that tell what the animation moves as a whole
+_POSES = 8  # that tell what the animation moves as a whole
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,7 +64,10 @@ def look_at(name: str, values: dict[str, Any], *, weights_alone: bool = False) -
     return finished(look_in_steps(name, values, weights_alone=weights_alone))
 
 
-def look_in_steps(name: str, values: dict[str, Any], *, weights_alone: bool = False) -> Steps[Body]:
+def look_in_steps(
+    name: str, values: dict[str, Any], *, weights_alone: bool = False, moving: bool = False
+) -> Steps[Body]:
+    """`moving`: a body without bones is looked at on some frames too, as a bake does."""
     with sentences():
         ob = find_object(name)
         settings = Settings().replace(values)
@@ -73,9 +76,13 @@ def look_in_steps(name: str, values: dict[str, Any], *, weights_alone: bool = Fa
             skinned = not (weights_alone and group)
             rest, weights = yield from rest_now(ob, group, unpainted(settings), skinned=skinned)
             safe = safe_now(ob, settings.safe_shape_key)
+            if moving and not rest.bones:
+                with sampler_of(ob, settings) as sampler:
+                    rest = yield from moving_in_steps(sampler, rest)
             return Body(rest, weights, settings, spread_from_inside(rest, settings), safe)
         with sampler_of(ob, settings) as sampler:
             rest = yield from sampler.rest_in_steps()
+            rest = (yield from moving_in_steps(sampler, rest)) if moving else rest
             weights = (yield from sampler.group_in_steps(group, unpainted(settings))) if group else None
             safe = sampler.safe_at(settings.safe_frame, settings.safe_shape_key)
             return Body(rest, weights, settings, spread_from_inside(rest, settings), safe)
@@ -135,6 +142,17 @@ def _write(ob: Any, group: str, weights: Any) -> str:
 def follow_group(ob: Any, settings: Settings) -> str:
     """The vertex group that a bake follows; "" when it makes one."""
     return settings.follow_group or (FOLLOW_GROUP if FOLLOW_GROUP in ob.vertex_groups else "")
+
+
+def moving_in_steps(sampler: Sampler, rest: Rest) -> Steps[Rest]:
+    """The body with some poses, if it has no bones that tell what moves."""
+    if rest.bones:
+        return rest
+    poses = []
+    for pose in sampler.some_poses(_POSES):
+        poses.append(pose)
+        yield
+    return dataclasses.replace(rest, poses=tuple(poses))
 
 
 def follow_in_steps(
@@ -228,17 +246,17 @@ def parts_in_steps(sampler: Sampler, rest: Rest, settings: Settings, follow: Any
 def _shells_in_steps(sampler: Sampler, rest: Rest) -> Steps[Any]:
     """Which vertices are of small loose pieces that stay rigid. Poses are sampled only where these must be asked."""
     wanted: list[bool] = []
+    poses: list[Any] = list(rest.poses)
 
     def found(poses: Callable[[], Any]) -> Any:
         return hard_shells(rest.positions, rest.triangles, rest.edges, rest.skin, poses)
 
-    def none() -> tuple[()]:
+    def known() -> list[Any]:
         wanted.append(True)
-        return ()
+        return poses
 
-    shells = yield from in_thread(lambda _: found(none))
-    if wanted:
-        poses = []
+    shells = yield from in_thread(lambda _: found(known))
+    if wanted and not poses:
         for pose in sampler.some_poses(_POSES):
             poses.append(pose)
             yield
@@ -257,12 +275,12 @@ def _labels_in_steps(sampler: Sampler, rest: Rest, settings: Settings) -> Steps[
 
 
 def _automatic(rest: Rest, monitor: Any = None) -> Any:
-    told = (rest.edges, _segments(rest), rest.skin, monitor)
+    told = (rest.edges, _segments(rest), rest.skin, monitor, rest.poses)
     return rounded(automatic_follow(rest.positions, rest.triangles, *told))
 
 
 def _core(rest: Rest, share: float) -> Any:
-    return make_core(rest.positions, rest.triangles, _segments(rest), rest.skin, share)
+    return make_core(rest.positions, rest.triangles, _segments(rest), rest.skin, share, rest.poses)
 
 
 def _bone_labels(rest: Rest) -> Labels | None:

@@ -7,7 +7,8 @@ from typing import Any
 import bpy
 
 from ...scene import setup
-from ...setups.flesh.body import Body, follow_group, write_automatic
+from ...scene.steps import Steps
+from ...setups.flesh.body import Body, follow_group, look_in_steps, write_automatic
 from ..classes import asking, registering
 from ..job_operator import JobOperator
 from ..setup import operators, properties
@@ -21,6 +22,9 @@ class GroupWork(LookWork):
     name = "Finding the weights"
     title = "Make Vertex Group"
     stopped = "Finding the weights was stopped."
+
+    def look(self, values: dict[str, Any]) -> Steps[Body]:
+        return look_in_steps(self._name, values, moving=True)
 
     def make(self, body: Body, monitor: Any) -> Any:
         return body, body.automatic(monitor)
