@@ -2,6 +2,7 @@
 
     python faces.py OUT.png         it runs and is shaken: as animated and as a face, baked with nothing chosen
     python faces.py OUT.mp4         the same as a film
+    python faces.py --moving OUT.png  the same as a moving picture, for pages
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from building import add_mesh, linear_keys, move_keys, set_frames
 FRAMES = 60
 PICTURE = (9, 11, 13, 15, 17, 19)
 _TURN = 15.0  # degrees from which it is looked at
+_FILMED = ("input", "result", "heat")
 # What it says: shape keys, with how far they go and how often in a second.
 SPEECH = {
     "jawOpen": (0.5, 2.3),
@@ -70,20 +72,24 @@ def main(arguments: list[str]) -> int:
     from scenes import reset_scene
     from sinew import setups
 
-    if not arguments:
+    moves = arguments[:1] == ["--moving"]
+    if len(arguments) != 1 + moves:
         print(__doc__)
         return 2
-    out = Path(arguments[0]).resolve()
+    out = Path(arguments[-1]).resolve()
     reset_scene()
     head = build_head()
     with tempfile.TemporaryDirectory() as folder:
         blend = Path(folder) / "head.blend"
         bpy.ops.wm.save_as_mainfile(filepath=str(blend))
         outcome = setups.bake_object(head.name, {}, setups.Target(blend), method="face")
-        if out.suffix == ".png":
+        every = range(1, FRAMES + 1)
+        if moves:
+            pictures.moving_picture(head, every, out, columns=_FILMED, cell=(250, 290), turn=_TURN)
+        elif out.suffix == ".png":
             pictures.contact_sheet(head, PICTURE, out, cell=(220, 260), turn=_TURN, across=2)
         else:
-            pictures.film(head, range(1, FRAMES + 1), out, columns=("input", "result", "heat"), turn=_TURN)
+            pictures.film(head, every, out, columns=_FILMED, turn=_TURN)
     seconds = outcome.report["seconds"]["total"]
     print(f"{out}: {len(head.data.vertices)} vertices, {seconds / FRAMES:.2f} s a frame with all")
     return 0

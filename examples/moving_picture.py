@@ -16,6 +16,7 @@ import numpy as np
 
 _BITS = 5  # of each channel that colours are told apart by
 _COLOURS = 255  # and one that leaves what is below
+_FREQUENT = 128  # of these
 
 
 def write_moving_picture(path: Path, frames: Sequence[Any], rate: float) -> None:
@@ -57,14 +58,20 @@ def _keys(frame: Any) -> Any:
 
 
 def _chosen_colours(frames: Sequence[Any]) -> tuple[Any, Any]:
-    """The most frequent colours (255, 3) of all frames, and for every colour, by its key, which of them is nearest."""
+    """Colours (255, 3) for all frames, and for every colour, by its key, which of them is nearest: the most frequent
+    ones, then by turns what is far from all of them and frequent, so that a small red patch stays red."""
     count = sum(np.bincount(_keys(frame).ravel(), minlength=8**_BITS) for frame in frames)
-    chosen = np.argsort(-count, kind="stable")[:_COLOURS]
     colours = np.stack([np.arange(8**_BITS) >> shift & 2**_BITS - 1 for shift in (2 * _BITS, _BITS, 0)], axis=1)
     used = np.flatnonzero(count)
+    chosen = list(np.argsort(-count, kind="stable")[:_FREQUENT])
     distance = ((colours[used, None] - colours[chosen]) ** 2).sum(axis=2)
+    number, least = distance.argmin(axis=1), distance.min(axis=1)
+    while len(chosen) < _COLOURS:
+        chosen.append(used[(least * np.sqrt(count[used])).argmax()])
+        off = ((colours[used] - colours[chosen[-1]]) ** 2).sum(axis=1)
+        number, least = np.where(off < least, len(chosen) - 1, number), np.minimum(off, least)
     nearest = np.zeros(8**_BITS, np.int32)
-    nearest[used] = distance.argmin(axis=1)
+    nearest[used] = number
     return np.rint(colours[chosen] * (255 / (2**_BITS - 1))).astype(np.uint8), nearest
 
 
