@@ -234,6 +234,9 @@ class Enrich(Simulation):
         firmness: Floats | None = None,
         /,
     ) -> tuple[int, int]: ...
+    def carry(
+        self, before: Floats, start: Floats, pose: Floats, positions: Floats, monitor: Monitor | None = None, /
+    ) -> tuple[int, int]: ...
     def follow(self, begin: Floats, end: Floats) -> None: ...
     @staticmethod
     def material(

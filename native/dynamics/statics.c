@@ -106,6 +106,15 @@ cleanup:
     return status;
 }
 
+static void fill_inputs(const SnWorld *world, const SnStage *stage, const double *inner, SnTermInput *inputs)
+{
+    for (size_t t = 0, place = 0; t < world->term_count; t++) {
+        size_t size = (size_t)world->terms[t].kind->inner_size * world->terms[t].stencils.count;
+        inputs[t] = (SnTermInput){.data = stage->inputs[t], .inner = inner != NULL && size > 0 ? inner + place : NULL};
+        place += size;
+    }
+}
+
 /* The stage's own arrays; its positions are moved. */
 static SnStatus solve_stage(SnContext *context, const SnWorld *world, const SnStage *stage, const SnStaticsSettings *settings,
                             const double *inner, double *positions, SnNewtonReport *report)
@@ -122,11 +131,7 @@ static SnStatus solve_stage(SnContext *context, const SnWorld *world, const SnSt
     }
     sn_constraints_impose(&world->constraints, stage->row_targets, work, positions);
     SN_TRY(keep_in_place(context, world, stage, positions));
-    for (size_t t = 0, place = 0; t < world->term_count; t++) {
-        size_t size = (size_t)world->terms[t].kind->inner_size * world->terms[t].stencils.count;
-        inputs[t] = (SnTermInput){.data = stage->inputs[t], .inner = inner != NULL && size > 0 ? inner + place : NULL};
-        place += size;
-    }
+    fill_inputs(world, stage, inner, inputs);
     SnObjective objective = {
         .inputs = inputs,
         .scale = 1.0,
@@ -176,18 +181,71 @@ static void stage_clear(SnStage *stage)
     sn_release(stage->spring_targets);
 }
 
+static SnStatus prepare(SnContext *context, const SnWorld *world, const SnDriver *drivers, double fraction, SnStage *stage)
+{
+    SnStatus status = SN_OK;
+    stage->material = stage->loaded = fraction;
+    for (size_t b = 0; b < world->body_count; b++) {
+        SN_TRY(drivers[b].prepare(context, drivers[b].self, world, world->bodies + b, fraction, stage));
+    }
+cleanup:
+    return status;
+}
+
 SnStatus sn_statics_settle(SnContext *context, const SnWorld *world, const SnDriver *drivers, double fraction,
                            const SnStaticsSettings *settings, const double *inner, double *positions, SnNewtonReport *report)
 {
     SnStatus status = SN_OK;
     SnStage stage;
     SN_TRY(stage_init(context, world, &stage));
-    stage.material = stage.loaded = fraction;
-    for (size_t b = 0; b < world->body_count; b++) {
-        SN_TRY(drivers[b].prepare(context, drivers[b].self, world, world->bodies + b, fraction, &stage));
-    }
+    SN_TRY(prepare(context, world, drivers, fraction, &stage));
     SN_TRY(solve_stage(context, world, &stage, settings, inner, positions, report));
 cleanup:
+    stage_clear(&stage);
+    return status;
+}
+
+/* force (vertices x 3, N) = what is left of all forces at one moment. */
+static SnStatus left_of_forces(SnContext *context, const SnWorld *world, const SnStage *stage, const double *positions, double *force)
+{
+    SnStatus status = SN_OK;
+    SnTermInput inputs[SN_TERMS_MOST] = {0};
+    double *partial = NULL, *gradients = NULL, *pull = NULL;
+    SN_TRY_NEW(context, partial, sn_terms_partial_count(world->term_count, world->terms), double);
+    SN_TRY_NEW(context, gradients, 3 * sn_terms_corner_count(world->term_count, world->terms), double);
+    SN_TRY_NEW(context, pull, world->springs.size, double);
+    fill_inputs(world, stage, NULL, inputs);
+    (void)sn_terms_value(world->term_count, world->terms, inputs, positions, partial, gradients);
+    sn_assembly_gather_gradient(&world->assembly, gradients, force);
+    for (size_t k = 0; k < 3 * world->vertex_count; k++) {
+        force[k] = stage->loads[k] - force[k] + stage->drive[k / 3] * (stage->pose[k] - positions[k]);
+    }
+    (void)sn_springs_pull(&world->springs, stage->spring_targets, positions, pull);
+    sn_rows_spread(&world->springs.rows, pull, force);
+cleanup:
+    sn_release(partial);
+    sn_release(gradients);
+    sn_release(pull);
+    return status;
+}
+
+SnStatus sn_statics_carry(SnContext *context, const SnWorld *world, const SnDriver *drivers, const SnStaticsSettings *settings,
+                          const double *from, double *positions, SnNewtonReport *report)
+{
+    SnStatus status = SN_OK;
+    SnStage stage;
+    double *force = NULL;
+    SN_TRY(stage_init(context, world, &stage));
+    SN_TRY_NEW(context, force, 3 * world->vertex_count, double);
+    SN_TRY(prepare(context, world, drivers, 0.0, &stage));
+    SN_TRY(left_of_forces(context, world, &stage, from, force));
+    SN_TRY(prepare(context, world, drivers, 1.0, &stage));
+    for (size_t k = 0; k < 3 * world->vertex_count; k++) {
+        stage.loads[k] -= force[k];
+    }
+    SN_TRY(solve_stage(context, world, &stage, settings, NULL, positions, report));
+cleanup:
+    sn_release(force);
     stage_clear(&stage);
     return status;
 }

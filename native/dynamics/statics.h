@@ -17,7 +17,12 @@ typedef struct SnStaticsSettings {
 SnStatus sn_statics_settle(SnContext *context, const SnWorld *world, const SnDriver *drivers, double fraction,
                            const SnStaticsSettings *settings, const double *inner, double *positions, SnNewtonReport *report);
 
-/* The same for loads (vertices x 3, N) alone, with elements as built and fixed vertices where they are. */
+/* Not at rest, but with the same left of all forces as the world has at `from` (vertices x 3) where its input begins: moves `positions` to
+   where that is so at the end of the input, as in dynamic rebalancing. Adds to `report`. */
+SnStatus sn_statics_carry(SnContext *context, const SnWorld *world, const SnDriver *drivers, const SnStaticsSettings *settings,
+                          const double *from, double *positions, SnNewtonReport *report);
+
+/* The same as sn_statics_settle for loads (vertices x 3, N) alone, with elements as built and fixed vertices where they are. */
 SnStatus sn_statics_solve(SnContext *context, const SnWorld *world, const double *loads, const SnStaticsSettings *settings,
                           double *positions, SnNewtonReport *report);
 

@@ -328,6 +328,32 @@ static PyObject *enrich_settle(PyObject *object, PyObject *arguments)
     return sn_errors_check(status, context) < 0 ? NULL : Py_BuildValue("ii", report.rounds, report.converged);
 }
 
+/* carry(before, from, pose, positions, monitor=None) -> (rounds, converged) */
+static PyObject *enrich_carry(PyObject *object, PyObject *arguments)
+{
+    Enrich *self = (Enrich *)object;
+    Py_ssize_t vertices = (Py_ssize_t)sn_cage_type_mesh(self->cage)->vertex_count;
+    SnArray arrays[] = {{.name = "before", .kind = 'd', .rows = vertices, .columns = 3},
+                        {.name = "from", .kind = 'd', .rows = vertices, .columns = 3},
+                        {.name = "pose", .kind = 'd', .rows = vertices, .columns = 3},
+                        {.name = "positions", .kind = 'd', .rows = vertices, .columns = 3, .use = SN_ARRAY_WRITE}};
+    PyObject *monitor = Py_None;
+    SnNewtonReport report = {0};
+    SnContext own, *context;
+    SnStatus status;
+    if (!PyArg_ParseTuple(arguments, "OOOO|O:carry", &arrays[0].object, &arrays[1].object, &arrays[2].object, &arrays[3].object, &monitor) ||
+        (context = sn_monitor_context(monitor, &own)) == NULL || sn_arrays_open(SN_COUNT(arrays), arrays) < 0) {
+        return NULL;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    sn_enrich_push(self->enrich, NULL);
+    sn_enrich_firm(self->enrich, NULL, NULL);
+    status = sn_enrich_carry(context, self->enrich, arrays[0].data, arrays[1].data, arrays[2].data, arrays[3].data, &report);
+    Py_END_ALLOW_THREADS
+    sn_arrays_close(SN_COUNT(arrays), arrays);
+    return sn_errors_check(status, context) < 0 ? NULL : Py_BuildValue("ii", report.rounds, report.converged);
+}
+
 /* follow(begin, end): animated weights of the surface vertices for the next interval. */
 static PyObject *enrich_follow(PyObject *object, PyObject *arguments)
 {
@@ -381,6 +407,8 @@ int sn_enrich_type_add(PyObject *module)
     static PyMethodDef methods[] = {
         {"settle", enrich_settle, METH_VARARGS,
          "settle(pose, positions, acceleration=None, monitor=None, firmness=None) -> (rounds, converged): at rest in a pose that stands still."},
+        {"carry", enrich_carry, METH_VARARGS,
+         "carry(before, from, pose, positions, monitor=None) -> (rounds, converged): with the same left of all forces in another pose."},
         {"follow", enrich_follow, METH_VARARGS, "follow(begin, end): animated weights of the surface vertices for the next interval."},
         {"material", enrich_material, METH_VARARGS | METH_STATIC,
          "material(cage, areas, settings, paint, young, mass, drive, fixed, monitor=None) -> frequency: what flesh is made of."},

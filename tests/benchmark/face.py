@@ -99,6 +99,7 @@ class Simulated:
             self._materials = Materials(cage, self.enricher.shown.areas, rows, where)
             self._keys = [head.names.index(row.key) for row in rows]
         self.seconds: Counter[str] = Counter()  # of processors
+        self.cages: list[np.ndarray] = []  # simulated, of what was played last
 
     def play(
         self, surfaces: list[np.ndarray], values: np.ndarray | None = None
@@ -113,6 +114,7 @@ class Simulated:
         cages = [fit.positions for fit in fits]
         state = self.enricher.begin(cages[0], cages[1])
         off, shown = [], []
+        self.cages = []
         for i, (cage, surface) in enumerate(zip(cages, surfaces, strict=True)):
             if i > 0:
                 around = [k if 0 <= k < len(cages) else None for k in (i - 2, i - 1, i, i + 1)]
@@ -123,6 +125,7 @@ class Simulated:
                     factors = [self._materials.at(values[k, self._keys]) for k in (i - 1, i)]
                     outer = replace(outer, firmness=np.ascontiguousarray(factors))
                 state, _ = self._timed("step", lambda s=state, w=window, o=outer: self.enricher.advance(s, w, o))
+            self.cages.append(state.positions)
             off.append(np.linalg.norm(state.positions - cage, axis=1))
             arguments = cage, state.positions, surface
             shown.append(self._timed("detail", lambda a=arguments: self.enricher.surface(*a)))
@@ -199,17 +202,22 @@ def measure(head: Head, suffix: str) -> None:
     t = np.arange(SHAKEN)
     degrees = 20.0 * np.sin(2.0 * np.pi * t / 12.0) * np.clip(t / 6.0, 0.0, 1.0)
     # Talks as people do: a few keys, less than fully.
-    speech = wild(head, SHAKEN) * (np.random.default_rng(5).random(len(head.names)) < 0.25) * 0.3
-    jiggles = []
-    for spoken in (np.zeros_like(speech), speech):
+    rng = np.random.default_rng(5)
+    speech, words = (wild(head, SHAKEN) * (rng.random(len(head.names)) < 0.25) * 0.3 for _ in range(2))
+    jiggles, performed = [], []
+    for spoken in (words, np.zeros_like(speech), speech):
         surfaces = [head.at(one, angle) for one, angle in zip(spoken, degrees, strict=True)]
         begin = time.perf_counter()
-        _, shown, _ = light.play(surfaces)
+        _, shown, fits = light.play(surfaces)
+        performed.append([(fit.positions, cage) for fit, cage in zip(fits, light.cages, strict=True)])
         taken = (time.perf_counter() - begin) / SHAKEN
         moved = np.linalg.norm(shown - np.array(surfaces), axis=2)[:, face.is_free]
         jiggles.append(float(np.sqrt((moved**2).mean())))
     tell(f"face_jiggle_mm{suffix}", 1e3 * float(moved.max()), 1.0, "mm at most, shaken by 20 degrees")
-    tell(f"face_jiggle_talking{suffix}", jiggles[1] / jiggles[0], 1.0, "talking over silent")
+    tell(f"face_jiggle_talking{suffix}", jiggles[2] / jiggles[1], 1.0, "talking over silent")
+    for one, name in zip(performed, ("", "_silent"), strict=False):
+        off = preview(enricher, one, performed[2])
+        tell(f"face_preview{name}{suffix}", off, 0.05, "rms, of the jiggle, without baking again")
     tell(f"face_frame_s{suffix}", taken, PAPER_FRAME, "s a frame; the paper's beside it")
 
     teeth = face.carrier == JAW
@@ -217,6 +225,15 @@ def measure(head: Head, suffix: str) -> None:
         missed = face.jaw(head.rest[teeth]) - (head.rest + face.opened)[teeth]
         rms = np.sqrt((missed**2).sum(axis=1).mean())
         tell(f"face_teeth_mm{suffix}", 1e3 * float(rms), 0.3, "mm, lower teeth from the jaw")
+
+
+def preview(enricher: Any, before: list[Any], after: list[Any]) -> float:
+    """How far the jiggle of a performance (fitted and simulated cages), carried over to another one, is off that."""
+    off, jiggle = 0.0, 0.0
+    for (pose, cage), (fitted, simulated) in zip(before, after, strict=True):
+        off += float(((enricher.carried(pose, cage, fitted) - simulated) ** 2).sum())
+        jiggle += float(((simulated - fitted) ** 2).sum())
+    return float(np.sqrt(off / jiggle))
 
 
 def one_button() -> None:

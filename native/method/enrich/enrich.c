@@ -348,11 +348,13 @@ static void impose_rows(SnEnrich *enrich, const double *input, double *values)
     sn_constraints_impose(&enrich->world.constraints, enrich->row_targets, enrich->row_work, values);
 }
 
-SnStatus sn_enrich_settle(SnContext *context, SnEnrich *enrich, const double *pose, double *positions, SnNewtonReport *report)
+/* At rest where the curve begins; or, with `from`, with the same left of all forces where it ends as there is at `from` where it begins. */
+static SnStatus find_rest(SnContext *context, SnEnrich *enrich, const double *begin, const double *from, const double *pose,
+                          double *positions, SnNewtonReport *report)
 {
     SnStatus status = SN_OK;
     size_t count = 3 * enrich->world.vertex_count;
-    SnInputCurve curve = {enrich->world.vertex_count, NULL, pose, pose, NULL, enrich->settings.interval, NULL};
+    SnInputCurve curve = {enrich->world.vertex_count, NULL, begin, pose, NULL, enrich->settings.interval, NULL};
     double tolerance = SETTLE_TOLERANCE * enrich->settings.tolerance * enrich->settings.size;
     SnStaticsSettings settings = {.max_rounds = SETTLE_ROUNDS, .step_tolerance = tolerance};
     SnState still = {.positions = positions};
@@ -361,7 +363,11 @@ SnStatus sn_enrich_settle(SnContext *context, SnEnrich *enrich, const double *po
         set_drive(enrich, 0.0);
     }
     SN_TRY_NEW(context, still.velocities, count, double);
-    SN_TRY(sn_statics_settle(context, &enrich->world, &enrich->steering, 0.0, &settings, NULL, positions, report));
+    if (from == NULL) {
+        SN_TRY(sn_statics_settle(context, &enrich->world, &enrich->steering, 0.0, &settings, NULL, positions, report));
+    } else {
+        SN_TRY(sn_statics_carry(context, &enrich->world, &enrich->steering, &settings, from, positions, report));
+    }
     for (size_t k = 0; k < count; k++) {
         positions[k] = enrich->settings.animated && enrich->held_begin[k / 3] ? pose[k] : positions[k];
     }
@@ -373,6 +379,17 @@ cleanup:
     enrich->driver.curve = NULL;
     sn_release(still.velocities);
     return status;
+}
+
+SnStatus sn_enrich_settle(SnContext *context, SnEnrich *enrich, const double *pose, double *positions, SnNewtonReport *report)
+{
+    return find_rest(context, enrich, pose, NULL, pose, positions, report);
+}
+
+SnStatus sn_enrich_carry(SnContext *context, SnEnrich *enrich, const double *before, const double *from, const double *pose,
+                         double *positions, SnNewtonReport *report)
+{
+    return find_rest(context, enrich, before, from, pose, positions, report);
 }
 
 SnMember sn_enrich_member(SnEnrich *enrich)

@@ -97,6 +97,11 @@ const SnTetElements *sn_enrich_tets(const SnEnrich *enrich); /* of the world */
    gravity and the push. Of animated weights, and of factors of the stiffness, those at the begin of the interval count. */
 SnStatus sn_enrich_settle(SnContext *context, SnEnrich *enrich, const double *pose, double *positions, SnNewtonReport *report);
 
+/* Moves `positions` to where the flesh has the same left of all forces in a pose as it has at `from` in the pose `before`: where it is then,
+   was the pose another (cage vertices x 3, all). Factors of the stiffness are those of the begin for `before`, of the end for the pose. */
+SnStatus sn_enrich_carry(SnContext *context, SnEnrich *enrich, const double *before, const double *from, const double *pose,
+                         double *positions, SnNewtonReport *report);
+
 /* Advances the state by one interval of the curve, in substeps. A tet that comes out inside out although its fitted shape is sound
    is drawn back towards that shape; `repaired` counts those. Alone it is the whole of it; among others it is `lead`, the ensemble's
    advance, and `finish`. */

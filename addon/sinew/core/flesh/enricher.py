@@ -323,6 +323,17 @@ class Enricher:
             self.is_settled = bool(found)
         return positions
 
+    def carried(self, before: Floats, simulated: Floats, pose: Floats) -> Floats:
+        """Where flesh that is `simulated` (n, 3) about the fitted cage `before` (n, 3) is about another one, `pose`
+        (n, 3): its forces leave as much there, so that it is accelerated alike."""
+        positions = pose + (simulated - before)
+        start = positions.copy()
+        if self._simulation is None:
+            return positions
+        arrays = (np.ascontiguousarray(array) for array in (before, simulated, pose))
+        _, found = self._simulation.carry(*arrays, positions, self._monitor)
+        return positions if found else start
+
     def runs_through(self, fitted: Floats, positions: Floats, sampled: Any, obstacles: Any) -> bool:
         """Whether a cage has the surface run through something that the input, `sampled` (t, 3), with what it wears
         after it, does not run through, with obstacles as a sample says of them; or has led a point of it through

@@ -1,6 +1,6 @@
 """An edited performance before it is baked again: while the switch is on, the current frame shows what flesh did in the
-last bake laid on what the face does now. It is written into a small file of its own, as a result that is looked at
-otherwise (ui/setup/live.py), and leaves as that does before saving and rendering."""
+last bake carried over to what the face does now. It is written into a small file of its own, as a result that is looked
+at otherwise (ui/setup/live.py), and leaves as that does before saving and rendering."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def make_properties() -> dict[str, Any]:
         "show_edited": _props.BoolProperty(
             name="On Edited Animation",
             description="After a change of the animation, show on the current frame what the last bake added, laid on "
-            "what the face does now. A tenth of the jiggle is off, until it is baked again",
+            "what the face does now. A twentieth of the jiggle is off, until it is baked again",
             options=set(),
             get=is_on,
             set=turn,

@@ -37,12 +37,21 @@ def make_engine(shot: Shot, store: Store | None, monitor: Any) -> FaceEngine:
 def make_enricher(
     rest: Any, triangles: Any, paint: FacePaint, settings: Any, frame_rate: float, cage: Any, **values: Any
 ) -> Any:
-    """What fits and simulates a face on its cage: a layer of one material over bone, nothing of it folded."""
+    """What fits and simulates a face on its cage."""
     from .cage import follow_inside
 
+    return layered(
+        rest, triangles, paint.follow, settings, frame_rate, cage, follow_inside(rest, triangles, paint, cage),
+        safe=paint.safe, parts=paint.parts, regions=paint.regions, after=paint.masks.after, **values,
+    )  # fmt: skip
+
+
+def layered(
+    rest: Any, triangles: Any, follow: Any, settings: Any, frame_rate: float, cage: Any, inside: Any, **values: Any
+) -> Any:
+    """A layer of one material over bone, nothing of it folded. `inside` (n,): 1 for cage vertices in bone."""
     return load_classes().enricher(
-        rest, triangles, paint.follow, settings, frame_rate, cage=cage, safe=paint.safe, parts=paint.parts,
-        regions=paint.regions, after=paint.masks.after, inside=follow_inside(rest, triangles, paint, cage),
+        rest, triangles, follow, settings, frame_rate, cage=cage, inside=inside,
         hollow=True, one_material=True, unfold=True, **values,
     )  # fmt: skip
 
