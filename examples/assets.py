@@ -3,7 +3,7 @@
 `load(model)` opens one and returns its mesh object; `play(ob, action)` makes one of its actions the animation.
 What these files have in store: several actions, of which one is active and others lie in NLA tracks that would mix in;
 bones that an action leaves unkeyed, which keep the pose of the last one; armatures scaled by 3; the Fox is 150 m long;
-glTF splits vertices at seams (welded here) and brings an Icosphere as the bones' shape.
+glTF splits vertices at seams (welded here) and brings an Icosphere as the bones' shape; the head has no action.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import bpy
+import faces
 import numpy as np
+from building import set_frames
 
 FOLDER = Path(__file__).resolve().parents[2] / "shared" / "assets"
 
@@ -40,11 +42,15 @@ MODELS = (
 )
 
 
+HEAD = Model("ict_head", "ict_facekit/ict_face_57shapes.blend", "ICT_Face", 0.005, turn=15.0)  # a face, in centimetres
+PERFORMANCE = "talks and runs"  # of a head of shape keys, which comes without an action
+_JUMP = 0.15  # of its height
+
 DRESSED = Model("dressed", "quaternius_dress/Smooth_Female_Dress.blend", "Female", 0.01)  # no skin under her dress
 
 
 def available() -> bool:
-    return all((FOLDER / model.file).is_file() for model in (*MODELS, DRESSED))
+    return all((FOLDER / model.file).is_file() for model in (*MODELS, HEAD, DRESSED))
 
 
 def load_dress(action: str) -> tuple[Any, Any]:
@@ -67,7 +73,7 @@ def load_dress(action: str) -> tuple[Any, Any]:
 
 
 def find(key: str) -> Model:
-    return next(model for model in MODELS if model.key == key)
+    return next(model for model in (*MODELS, HEAD) if model.key == key)
 
 
 def load(model: Model) -> Any:
@@ -108,11 +114,16 @@ def armature_of(ob: Any) -> Any:
 
 def actions(ob: Any) -> list[str]:
     """Names of the actions that move the armature; every action of these files does."""
-    return sorted(action.name for action in bpy.data.actions)
+    return sorted(action.name for action in bpy.data.actions) or [PERFORMANCE]
 
 
 def play(ob: Any, name: str) -> None:
     """Makes the action the only animation and its range the scene's."""
+    if name == PERFORMANCE:
+        set_frames(1, faces.FRAMES)
+        faces.talk(ob, faces.FRAMES)
+        faces.run(ob, faces.FRAMES, _JUMP * ob.dimensions.z)
+        return
     armature, action = armature_of(ob), bpy.data.actions[name]
     data = armature.animation_data or armature.animation_data_create()
     for track in list(data.nla_tracks):

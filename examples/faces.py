@@ -47,24 +47,30 @@ def build_head(
         key.data.foreach_set("co", (head.vertices + move).astype(np.float32).ravel())
     set_frames(1, frames)
     if talks:
-        _talk(ob, frames)
+        talk(ob, frames)
     if runs:
-        steps = range(1, frames + 1)
-        move_keys(ob, {frame: (0.0, 0.0, 0.05 * abs(sin(2 * pi * frame / 16))) for frame in steps})
-        for frame in steps:
-            shake = 0.45 * sin(2 * pi * (frame - 1) / 12) * (frame < 2 * frames / 3)
-            ob.rotation_euler = (0.0, 0.0, shake)
-            ob.keyframe_insert("rotation_euler", frame=frame)
+        run(ob, frames, 0.05)
     return ob
 
 
-def _talk(ob: Any, frames: int) -> None:
+def talk(ob: Any, frames: int) -> None:
+    """By those keys of SPEECH that it has."""
     blocks = ob.data.shape_keys.key_blocks
     with linear_keys():
-        for name, (most, often) in SPEECH.items():
+        for name in filter(blocks.keys().__contains__, SPEECH):
+            most, often = SPEECH[name]
             for frame in range(1, frames + 1):
                 blocks[name].value = most * 0.5 * (1.0 - np.cos(2 * pi * often * (frame - 1) / 24))
                 blocks[name].keyframe_insert("value", frame=frame)
+
+
+def run(ob: Any, frames: int, height: float) -> None:
+    """On the spot, so high; most of the time it shakes itself."""
+    steps = range(1, frames + 1)
+    move_keys(ob, {frame: (0.0, 0.0, height * abs(sin(2 * pi * frame / 16))) for frame in steps})
+    for frame in steps:
+        ob.rotation_euler[2] = 0.45 * sin(2 * pi * (frame - 1) / 12) * (frame < 2 * frames / 3)
+        ob.keyframe_insert("rotation_euler", frame=frame)
 
 
 def main(arguments: list[str]) -> int:

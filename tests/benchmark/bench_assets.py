@@ -92,7 +92,8 @@ def bake_action(
     ob = assets.load(model)
     assets.play(ob, action)
     bpy.ops.wm.save_as_mainfile(filepath=str(file))
-    report = demo.bake(file, model.object, folder / f"{action}.json", *options)
+    how = ["--method=face"] if model is assets.HEAD else []
+    report = demo.bake(file, model.object, folder / f"{action}.json", *how, *options)
     row: dict[str, Any] = {"model": model.key, "action": action}
     if report is None:
         return {**row, "verdict": "the bake failed"}, file
@@ -234,7 +235,7 @@ def main(arguments: list[str]) -> int:
         return 0
     keys = [argument for argument in arguments if not argument.startswith("--")]
     options = [argument for argument in arguments if argument.startswith("--set=")]
-    models = [assets.find(key) for key in keys] if keys else list(assets.MODELS)
+    models = [assets.find(key) for key in keys] if keys else [*assets.MODELS, assets.HEAD]
     rows: list[dict[str, Any]] = []
     others = other_rows(models) if keys else []
     for model in models:
