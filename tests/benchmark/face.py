@@ -207,10 +207,10 @@ def measure(head: Head, suffix: str) -> None:
     jiggles, performed = [], []
     for spoken in (words, np.zeros_like(speech), speech):
         surfaces = [head.at(one, angle) for one, angle in zip(spoken, degrees, strict=True)]
-        begin = time.perf_counter()
+        begin, spent = time.perf_counter(), time.process_time()
         _, shown, fits = light.play(surfaces)
         performed.append([(fit.positions, cage) for fit, cage in zip(fits, light.cages, strict=True)])
-        taken = (time.perf_counter() - begin) / SHAKEN
+        taken, worked = (time.perf_counter() - begin) / SHAKEN, (time.process_time() - spent) / SHAKEN
         moved = np.linalg.norm(shown - np.array(surfaces), axis=2)[:, face.is_free]
         jiggles.append(float(np.sqrt((moved**2).mean())))
     tell(f"face_jiggle_mm{suffix}", 1e3 * float(moved.max()), 1.0, "mm at most, shaken by 20 degrees")
@@ -219,6 +219,7 @@ def measure(head: Head, suffix: str) -> None:
         off = preview(enricher, one, performed[2])
         tell(f"face_preview{name}{suffix}", off, 0.05, "rms, of the jiggle, without baking again")
     tell(f"face_frame_s{suffix}", taken, PAPER_FRAME, "s a frame; the paper's beside it")
+    tell(f"face_frame_processor_s{suffix}", worked, 0.5, "s of processor time a frame, of all threads together")
 
     teeth = face.carrier == JAW
     if teeth.any() and face.jaw is not None:
