@@ -505,7 +505,7 @@ SnStatus sn_contact_solve(SnContext *context, SnContact *contact, const SnContac
         }
         least_off = fmin(least_off, touched ? off : INFINITY);
         SN_TRY(detect(context, contact));
-        if (!is_free) {
+        if (!is_free && (contact->parts > 0 || done < STUCK)) { /* what has got somewhere may end there, and pass in a shorter step */
             SN_TRY(let_go(context, contact));
         }
         if (contact->lets_go) {
