@@ -258,6 +258,25 @@ static const double *find_hardness(void *self, const double *positions)
     return sn_newton_hardness(m->s->newton, &m->objective, positions);
 }
 
+/* An impact is over at once, however little of its stage there is: a body that is pressed has the velocity of its way, else one part of a step
+   after the other would be spent on what comes faster than it gives way. */
+static void go_along(const SnStepper *s, const SnPlanes *planes, double seconds, const double *positions, double *velocities)
+{
+    for (const SnBody *body = s->world->bodies; body < s->world->bodies + s->world->body_count; body++) {
+        size_t first = body->first_vertex, last = first + body->vertex_count;
+        int is_pressed = 0;
+        for (const SnPlane *plane = planes->planes; plane < planes->planes + planes->count; plane++) {
+            for (int32_t k = plane->row.begin; k < plane->row.end && plane->force > 0.0; k++) {
+                size_t v = (size_t)s->world->assembly.vertex[planes->unknowns[k]];
+                is_pressed |= v >= first && v < last;
+            }
+        }
+        for (size_t k = 3 * first; k < 3 * last && is_pressed; k++) {
+            velocities[k] = s->world->fixed[k / 3] ? velocities[k] : (positions[k] - s->offset[k]) / seconds;
+        }
+    }
+}
+
 SnStatus sn_stepper_solve_stage(SnContext *context, SnStepper *s, const SnStageSolve *stage, double *positions, double *velocities,
                                 SnStepReport *report, double *reached)
 {
@@ -301,6 +320,9 @@ SnStatus sn_stepper_solve_stage(SnContext *context, SnStepper *s, const SnStageS
         s->offset[k] -= (1.0 - *reached) * (s->shift[k] - s->shift_begin[k]);
         double moved = (positions[k] - s->offset[k]) / tau + (1.0 - *reached) * before;
         velocities[k] = world->fixed[k / 3] ? s->pose_velocity[k] : moved;
+    }
+    if (*reached < 1.0 && *reached > SN_STEPPER_NO_PART && minimum.objective.planes != NULL) {
+        go_along(s, minimum.objective.planes, *reached * tau, positions, velocities);
     }
     sn_stepper_impose_rows(s, s->stage.row_rates, velocities);
 cleanup:
