@@ -13,6 +13,9 @@
         v                                                                 |
         +----------->  H₀⁻¹  ------------->  response to the rows  -------+                  exact steps within C p = 0
 
+   Exact rows that act on x, y and z alike are nodes of H₀ (dynamics/saddle.h) and need no response; it is for springs, for rows of other kinds, and for
+   the exact factor, which has no such nodes.
+
    What touches is stiff, and another part of it presses in every round: the points of its planes come last in the factor (a border,
    math/border.h), so that the elastic part is kept, and what presses is found on the border alone (dynamics/border_step.h); secants wait
    meanwhile. Bodies that only touch are pieces of it, each of which is dense by itself. Where planes have too many points for that, beside what a factorization of all takes (cloth in folds, nearly all of which
@@ -24,7 +27,7 @@
 
    When is it made anew? A minimisation with a fresh factor takes about FRESH_ROUNDS rounds. Rounds beyond are charged to a kept factor, a
    step that the energy shortened counts twice, over all minimisations since it was made; where the charge exceeds what a fresh one costs
-   (refresh_cost, in rounds), a fresh one pays. A fresh one that is charged more than HOPELESS is not exact enough: the next is exact.
+   (refresh_cost, in rounds), a fresh one pays. So it does where a fresh one is charged more than HOPELESS; where two were, the next is exact.
 
      made for this step | step was    | charge                    | next round
      -------------------+-------------+---------------------------+----------------------------------------------
@@ -44,6 +47,7 @@
 #include "dynamics/lbfgs.h"
 #include "dynamics/response.h"
 #include "dynamics/rotations.h"
+#include "dynamics/saddle.h"
 #include "math/linear_solver.h"
 #include "math/multifrontal.h"
 #include "mesh/union_find.h"
@@ -53,6 +57,7 @@
 
 #define FRESH_ROUNDS 4
 #define HOPELESS 12
+#define OWN_MOST 2 /* fresh ones that are charged so, one after the other: the shape has gone on, or single precision is not enough */
 #define MOST_REFRESH_COST 30 /* within the rounds of a step there must be room for the other resorts */
 #define BORDER_MOST 400      /* points of one piece: from there on a border costs as much as a factorization of all */
 #define BORDER_IN_ALL 800    /* points of all pieces: what lies between them costs memory */
@@ -70,11 +75,14 @@ struct SnFactor {
     SnJoined joined;           /* the same with what touches in its pattern */
     int is_exact, is_bordered, is_joined; /* which of them holds the factor */
     double products;           /* that a factorization by `quick` takes */
+    SnSaddle saddle;           /* what they factorize, ... */
+    int has_saddle;            /* ... if rows are nodes of it */
+    double round_work, hessian_work;
     size_t border_count;
     int32_t *border;           /* unknowns: the points of the border, rising, ... */
     int32_t *border_place;     /* unknowns: ... and where each is among them, or -1 */
     unsigned char *border_marks; /* unknowns */
-    int32_t *pieces;           /* unknowns: the first of the piece that each is in; no element joins two of them */
+    int32_t *pieces;           /* unknowns: the first of the piece that each is in; no element and no row joins two of them */
     int32_t *piece_marks;      /* unknowns: of the first of a piece, how many of its points have a mark, or its number on the border */
     int32_t *border_pieces;    /* border: the piece of each, as numbers from 0 on */
     int is_parted;             /* the border has several pieces, but not too many */
@@ -103,17 +111,17 @@ struct SnFactor {
     /* Of the minimisation in hand: */
     int round;
     int is_stale, is_fresh;    /* before the next step, in this one */
-    int is_own;                /* made in this minimisation */
+    int own;                   /* how many were made in this minimisation */
     int wants_exact;           /* single precision has not been enough */
     int wants_response;        /* projected steps have not been enough */
 };
 
 /* By counting, never by a clock: the larger the body, the dearer is a factorization beside a round. */
-static int count_refresh_cost(SnFactor *factor, double round_work, double hessian_work)
+static int count_refresh_cost(SnFactor *factor)
 {
     double entries;
     sn_multifrontal_work(factor->quick, &factor->products, &entries);
-    double cost = (factor->products / PRODUCTS_OF_FACTORIZATION + hessian_work) / (entries + round_work);
+    double cost = (factor->products / PRODUCTS_OF_FACTORIZATION + factor->hessian_work) / (entries + factor->round_work);
     return (int)fmin(cost, MOST_REFRESH_COST);
 }
 
@@ -136,6 +144,8 @@ SnStatus sn_factor_create(SnContext *context, const SnAssembly *assembly, double
     *out = NULL;
     SN_TRY_NEW(context, factor, 1, SnFactor);
     factor->assembly = assembly;
+    factor->round_work = round_work;
+    factor->hessian_work = hessian_work;
     SN_TRY_NEW(context, factor->values, assembly->pattern.value_count, double);
     SN_TRY_NEW(context, factor->positions, 3 * assembly->vertex_count, double);
     SN_TRY_NEW(context, factor->rotations, 9 * assembly->unknown_count, double);
@@ -151,7 +161,7 @@ SnStatus sn_factor_create(SnContext *context, const SnAssembly *assembly, double
     if (assembly->unknown_count > 0) {
         SN_TRY(sn_linear_solver_create(context, &assembly->pattern, &factor->exact));
         SN_TRY(sn_multifrontal_create(context, &assembly->pattern, factor->exact, &factor->quick));
-        factor->refresh_cost = count_refresh_cost(factor, round_work, hessian_work);
+        factor->refresh_cost = count_refresh_cost(factor);
     }
     *out = factor;
 cleanup:
@@ -170,6 +180,7 @@ void sn_factor_destroy(SnFactor *factor)
     sn_multifrontal_destroy(factor->bordered);
     sn_border_step_clear(&factor->border_step);
     sn_joined_clear(&factor->joined);
+    sn_saddle_clear(&factor->saddle);
     sn_linear_solver_destroy(factor->exact);
     sn_lbfgs_clear(&factor->secants);
     sn_response_clear(&factor->response);
@@ -202,6 +213,24 @@ cleanup:
     return status;
 }
 
+/* Rows become nodes of what is factorized. */
+static SnStatus take_nodes(SnContext *context, SnFactor *factor)
+{
+    SnStatus status = SN_OK;
+    SN_TRY(sn_saddle_init(context, &factor->assembly->pattern, factor->constraints, &factor->saddle));
+    sn_multifrontal_destroy(factor->quick);
+    factor->quick = NULL;
+    SN_TRY(sn_multifrontal_create_bordered(context, &factor->saddle.pattern, factor->exact, 0, NULL, &factor->quick));
+    sn_release(factor->pieces);
+    factor->pieces = NULL;
+    SN_TRY_NEW(context, factor->pieces, factor->saddle.pattern.size, int32_t);
+    find_pieces(&factor->saddle.pattern, factor->pieces); /* a row may join several */
+    factor->refresh_cost = count_refresh_cost(factor);
+    factor->has_saddle = 1;
+cleanup:
+    return status;
+}
+
 SnStatus sn_factor_constrain(SnContext *context, SnFactor *factor, const SnConstraints *constraints, const SnSprings *springs)
 {
     SnStatus status = SN_OK;
@@ -212,6 +241,10 @@ SnStatus sn_factor_constrain(SnContext *context, SnFactor *factor, const SnConst
     factor->answers_springs = sn_rows_size(exact) + sn_rows_size(soft) <= SN_RESPONSE_MOST;
     SN_TRY(take_rows(context, factor, constraints));
     SN_TRY(sn_response_init(context, &factor->rows, factor->assembly->unknown_count, &factor->response));
+    int is_answered = factor->springs != NULL && factor->answers_springs; /* springs and rows are answered together */
+    if (factor->constraints != NULL && exact->is_alike && !is_answered && factor->assembly->unknown_count > 0) {
+        SN_TRY(take_nodes(context, factor));
+    }
 cleanup:
     return status;
 }
@@ -219,6 +252,7 @@ cleanup:
 SnStatus sn_factor_reconstrain(SnContext *context, SnFactor *factor, const SnConstraints *constraints)
 {
     factor->response.is_known = 0;
+    factor->is_made = factor->is_made && !factor->has_saddle;
     sn_lbfgs_forget(&factor->secants);
     return take_rows(context, factor, constraints);
 }
@@ -284,7 +318,7 @@ void sn_factor_begin(SnFactor *factor, const double *positions, SnPlanes *planes
     factor->planes = planes;
     sn_border_step_forget(&factor->border_step);
     factor->round = 0;
-    factor->is_fresh = factor->is_own = 0;
+    factor->is_fresh = factor->own = 0;
     factor->wants_exact = exactly;
     factor->wants_response = exactly || (factor->springs != NULL && factor->answers_springs); /* no projection stands in for springs */
     factor->is_stale = exactly || !factor->is_made || factor->charge > factor->refresh_cost || (factor->is_touched && planes == NULL);
@@ -374,6 +408,21 @@ static double border_most(double products)
     return fmax(BORDER_TRIED, fmin(BORDER_MOST, floor(cbrt(BORDER_SHARE * products / 9.0)))); /* (3 x points)³ / 3 */
 }
 
+/* What is factorized, the exact factor apart: H, or with rows as nodes. */
+static const SnBlockPattern *factorized_pattern(const SnFactor *factor)
+{
+    return factor->has_saddle ? &factor->saddle.pattern : &factor->assembly->pattern;
+}
+
+static const double *factorized_values(SnFactor *factor)
+{
+    if (!factor->has_saddle) {
+        return factor->values;
+    }
+    sn_saddle_fill(&factor->saddle, &factor->assembly->pattern, factor->constraints, factor->values, factor->hardness);
+    return factor->saddle.values;
+}
+
 /* Numbers the pieces of the border. */
 static void number_pieces(SnFactor *factor)
 {
@@ -412,7 +461,7 @@ static SnStatus make_border(SnContext *context, SnFactor *factor, double most)
         factor->bordered = NULL;
         factor->border_count = count;
         number_pieces(factor);
-        SN_TRY(sn_multifrontal_create_bordered(context, &factor->assembly->pattern, factor->exact, count, factor->border, &factor->bordered));
+        SN_TRY(sn_multifrontal_create_bordered(context, factorized_pattern(factor), factor->exact, count, factor->border, &factor->bordered));
     }
 cleanup:
     return status;
@@ -425,7 +474,7 @@ static SnStatus take_planes_in(SnContext *context, SnFactor *factor)
     mark_touched(factor);
     double touched = border_size(factor, TOUCHED), most = border_most(factor->products);
     if (touched > most) {
-        SN_TRY(sn_joined_reach(context, &factor->joined, factor->assembly, factor->exact, factor->planes, factor->grows_joined));
+        SN_TRY(sn_joined_reach(context, &factor->joined, factorized_pattern(factor), factor->exact, factor->planes, factor->grows_joined));
         factor->grows_joined = 1;
         most = border_most(factor->joined.products);
         factor->is_joined = touched > most;
@@ -455,18 +504,18 @@ SnStatus sn_factor_refresh(SnContext *context, SnFactor *factor, const double *p
     if (factor->springs != NULL && !factor->answers_springs) { /* stiffer than they are, and secants learn the rest */
         sn_springs_majorise(factor->springs, &factor->assembly->pattern, factor->values);
     }
-    factor->wants_exact |= factor->is_own && factor->charge > HOPELESS && !touched;
+    factor->wants_exact |= factor->own >= OWN_MOST && factor->charge > HOPELESS && !touched;
     factor->is_exact = factor->wants_exact;
     if (touched && !factor->is_exact) {
         SN_TRY(take_planes_in(context, factor));
     }
     if (factor->is_bordered) {
         sn_border_step_forget(&factor->border_step);
-        factor->is_exact = sn_multifrontal_factorize(factor->bordered, factor->values) > 0 || close_border(factor);
+        factor->is_exact = sn_multifrontal_factorize(factor->bordered, factorized_values(factor)) > 0 || close_border(factor);
     } else if (factor->is_joined) {
-        factor->is_exact = sn_joined_factorize(&factor->joined, factor->assembly, factor->planes, factor->values) > 0;
+        factor->is_exact = sn_joined_factorize(&factor->joined, factorized_pattern(factor), factor->planes, factorized_values(factor)) > 0;
     } else if (!factor->is_exact) {
-        factor->is_exact = sn_multifrontal_factorize(factor->quick, factor->values) > 0; /* lost digits */
+        factor->is_exact = sn_multifrontal_factorize(factor->quick, factorized_values(factor)) > 0; /* lost digits */
     }
     if (factor->is_exact) {
         factor->is_bordered = factor->is_joined = 0;
@@ -480,7 +529,8 @@ SnStatus sn_factor_refresh(SnContext *context, SnFactor *factor, const double *p
     sn_lbfgs_forget(&factor->secants);
     memcpy(factor->positions, positions, 3 * factor->assembly->vertex_count * sizeof *positions);
     factor->charge = 0;
-    factor->is_made = factor->is_own = factor->is_fresh = 1;
+    factor->is_made = factor->is_fresh = 1;
+    factor->own++;
 cleanup:
     return status;
 }
@@ -506,6 +556,12 @@ static SnStatus find_response(SnContext *context, SnFactor *factor)
     sn_response_finish(&factor->response);
 cleanup:
     return status;
+}
+
+/* Whether rows are met by the response to them, not by the factor itself. */
+static int is_answering(const SnFactor *factor)
+{
+    return factor->response.size > 0 && (factor->is_exact || !factor->has_saddle);
 }
 
 /* Whether planes have a say that is found on the border. */
@@ -535,17 +591,17 @@ SnStatus sn_factor_solve(SnContext *context, SnFactor *factor, const double *res
         SnBorder border = {factor->border_count, factor->border_place, pieces, factor->has_turned ? factor->rotations : NULL};
         SN_TRY(sn_border_step_find(context, &factor->border_step, factor->bordered, &border, factor->planes, factor->has_turned, step, step));
         factor->response.is_known = 0;
-        if (factor->wants_response && factor->response.size > 0) { /* it answers with the planes as they press then */
+        if (factor->wants_response && is_answering(factor)) { /* it answers with the planes as they press then */
             sn_border_step_stiffen(&border, factor->planes, sn_multifrontal_open_border(factor->bordered));
             (void)sn_multifrontal_close_border(factor->bordered);
         }
     } else {
         SN_TRY(apply(context, factor, factor->has_turned, step));
     }
-    if (factor->wants_response && factor->response.size > 0 && !factor->response.is_known) {
+    if (factor->wants_response && is_answering(factor) && !factor->response.is_known) {
         SN_TRY(find_response(context, factor));
     }
-    if (factor->response.size > 0) {
+    if (is_answering(factor)) {
         sn_response_correct(&factor->response, step);
     }
     if (factor->has_turned) {
@@ -575,7 +631,7 @@ void sn_factor_judge(SnFactor *factor, SnStepOutcome outcome)
         factor->wants_exact |= factor->is_fresh;
     } else {
         factor->charge += outcome == SN_STEP_CAPPED || factor->has_moved ? 0 : (factor->round >= FRESH_ROUNDS) + 2 * hindered;
-        factor->is_stale = (factor->is_fresh && hindered && !factor->has_moved) || factor->charge > (factor->is_own ? HOPELESS : factor->refresh_cost);
+        factor->is_stale = (factor->is_fresh && hindered && !factor->has_moved) || factor->charge > (factor->own > 0 ? HOPELESS : factor->refresh_cost);
     }
     factor->is_fresh = 0;
     factor->round++;

@@ -25,11 +25,11 @@ static int compare_keys(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* The couples of all planes, rising, each once, without those that the assembly has. */
-static SnStatus ask(SnContext *context, SnJoined *joined, const SnAssembly *assembly, const SnPlanes *planes)
+/* The couples of all planes, rising, each once, without those that the pattern has. */
+static SnStatus ask(SnContext *context, SnJoined *joined, const SnBlockPattern *pattern, const SnPlanes *planes)
 {
     SnStatus status = SN_OK;
-    int64_t size = (int64_t)assembly->pattern.size;
+    int64_t size = (int64_t)pattern->size;
     size_t most = 0, count = 0, unique = 0;
     for (const SnPlane *plane = planes->planes; plane < planes->planes + planes->count; plane++) {
         size_t corners = (size_t)(plane->row.end - plane->row.begin);
@@ -40,7 +40,7 @@ static SnStatus ask(SnContext *context, SnJoined *joined, const SnAssembly *asse
         for (int32_t i = plane->row.begin; i < plane->row.end; i++) {
             for (int32_t j = plane->row.begin; j < i; j++) {
                 int32_t a = planes->unknowns[i], b = planes->unknowns[j], row = a > b ? a : b, column = a > b ? b : a;
-                if (sn_block_pattern_find(&assembly->pattern, row, column) < 0) {
+                if (sn_block_pattern_find(pattern, row, column) < 0) {
                     joined->asked[count++] = column * size + row;
                 }
             }
@@ -71,7 +71,7 @@ static size_t merge(SnJoined *joined)
     return count;
 }
 
-static SnStatus rebuild(SnContext *context, SnJoined *joined, const SnAssembly *assembly, const SnLinearSolver *solver)
+static SnStatus rebuild(SnContext *context, SnJoined *joined, const SnBlockPattern *pattern, const SnLinearSolver *solver)
 {
     SnStatus status = SN_OK;
     double entries;
@@ -81,9 +81,9 @@ static SnStatus rebuild(SnContext *context, SnJoined *joined, const SnAssembly *
     sn_release(joined->values);
     joined->values = NULL;
     if (joined->place == NULL) {
-        SN_TRY_NEW(context, joined->place, assembly->pattern.block_count, int32_t);
+        SN_TRY_NEW(context, joined->place, pattern->block_count, int32_t);
     }
-    SN_TRY(sn_block_pattern_extend(context, &assembly->pattern, joined->couple_count, joined->couples, &joined->pattern, joined->place));
+    SN_TRY(sn_block_pattern_extend(context, pattern, 0, joined->couple_count, joined->couples, &joined->pattern, joined->place));
     SN_TRY_NEW(context, joined->values, joined->pattern.value_count, double);
     SN_TRY(sn_multifrontal_create_bordered(context, &joined->pattern, solver, 0, NULL, &joined->factor));
     sn_multifrontal_work(joined->factor, &joined->products, &entries);
@@ -91,11 +91,11 @@ cleanup:
     return status;
 }
 
-SnStatus sn_joined_reach(SnContext *context, SnJoined *joined, const SnAssembly *assembly, const SnLinearSolver *solver, const SnPlanes *planes,
+SnStatus sn_joined_reach(SnContext *context, SnJoined *joined, const SnBlockPattern *pattern, const SnLinearSolver *solver, const SnPlanes *planes,
                          int grows)
 {
     SnStatus status = SN_OK;
-    SN_TRY(ask(context, joined, assembly, planes));
+    SN_TRY(ask(context, joined, pattern, planes));
     SN_TRY_ROOM(context, joined->all, joined->asked_count + joined->couple_count, joined->all_room);
     size_t count = merge(joined);
     int same = joined->factor != NULL && count == joined->couple_count && (grows || count == joined->asked_count);
@@ -106,14 +106,14 @@ SnStatus sn_joined_reach(SnContext *context, SnJoined *joined, const SnAssembly 
     joined->couple_count = keeps ? count : joined->asked_count;
     SN_TRY_ROOM(context, joined->couples, joined->couple_count, joined->couple_room);
     memcpy(joined->couples, keeps ? joined->all : joined->asked, joined->couple_count * sizeof *joined->couples);
-    SN_TRY(rebuild(context, joined, assembly, solver));
+    SN_TRY(rebuild(context, joined, pattern, solver));
 cleanup:
     return status;
 }
 
-int sn_joined_factorize(SnJoined *joined, const SnAssembly *assembly, const SnPlanes *planes, const double *values)
+int sn_joined_factorize(SnJoined *joined, const SnBlockPattern *pattern, const SnPlanes *planes, const double *values)
 {
-    sn_block_pattern_carry(&assembly->pattern, &joined->pattern, joined->place, values, joined->values);
+    sn_block_pattern_carry(pattern, &joined->pattern, joined->place, values, joined->values);
     sn_planes_stiffen(planes, &joined->pattern, joined->values);
     return sn_multifrontal_factorize(joined->factor, joined->values);
 }

@@ -112,16 +112,16 @@ cleanup:
     return status;
 }
 
-SnStatus sn_block_pattern_extend(SnContext *context, const SnBlockPattern *pattern, size_t couple_count, const int64_t *couples,
+SnStatus sn_block_pattern_extend(SnContext *context, const SnBlockPattern *pattern, size_t row_count, size_t couple_count, const int64_t *couples,
                                  SnBlockPattern *extended, int32_t *place)
 {
     SnStatus status = SN_OK;
     int64_t *keys = NULL;
-    size_t filled = 0, next = 0;
+    size_t filled = 0, next = 0, size = pattern->size + row_count;
     *extended = (SnBlockPattern){0};
     SN_TRY_NEW(context, keys, pattern->block_count + couple_count, int64_t);
     for (size_t k = 0; k < pattern->block_count; k++) {
-        int64_t key = pattern->columns[k] * (int64_t)pattern->size + pattern->rows[k];
+        int64_t key = pattern->columns[k] * (int64_t)size + pattern->rows[k];
         while (next < couple_count && couples[next] < key) {
             keys[filled++] = couples[next++];
         }
@@ -132,7 +132,8 @@ SnStatus sn_block_pattern_extend(SnContext *context, const SnBlockPattern *patte
     while (next < couple_count) {
         keys[filled++] = couples[next++];
     }
-    SN_TRY(fill_pattern(context, pattern->size, filled, keys, extended));
+    SN_TRY(fill_pattern(context, size, filled, keys, extended));
+    extended->row_count = pattern->row_count + row_count;
 cleanup:
     sn_release(keys);
     return status;

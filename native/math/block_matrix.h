@@ -9,6 +9,7 @@
 
 typedef struct SnBlockPattern {
     size_t size;           /* blocks per side */
+    size_t row_count;      /* the last so many of them are rows that hold, [H Cᵀ; C -δ]: their diagonal is negative */
     size_t block_count;    /* blocks in the lower triangle, diagonal included */
     int32_t *column_start; /* size + 1: blocks of each block column; owned */
     int32_t *rows;         /* block_count: rising in each column, the diagonal first; owned */
@@ -32,9 +33,9 @@ SnStatus sn_block_pattern_init(SnContext *context, size_t list_count, const SnSt
                                size_t size, SnBlockPattern *pattern);
 void sn_block_pattern_clear(SnBlockPattern *pattern);
 
-/* The same pattern with further blocks: couples row > column, as keys column * size + row, rising, each once. `place` (block_count) receives where each
-   block of the pattern is in it. */
-SnStatus sn_block_pattern_extend(SnContext *context, const SnBlockPattern *pattern, size_t couple_count, const int64_t *couples,
+/* The same pattern with so many rows behind it and further blocks: couples row >= column, as keys column * size + row by the new size, rising, each once;
+   rows that are added need their diagonal among them. `place` (block_count) receives where each block of the pattern is in it. */
+SnStatus sn_block_pattern_extend(SnContext *context, const SnBlockPattern *pattern, size_t row_count, size_t couple_count, const int64_t *couples,
                                  SnBlockPattern *extended, int32_t *place);
 
 /* Values on a pattern as values on one that was extended from it; the further blocks are zero. */

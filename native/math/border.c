@@ -23,6 +23,7 @@ static const struct {
 /* Columns are counted in the given order, with the border behind: `inner` of them, then the border's. */
 typedef struct Columns {
     size_t count, inner;
+    int32_t first_row;      /* points from there on are rows that hold: no panel has points of both kinds */
     int32_t *point;        /* count: which point a column is */
     int32_t *column;       /* points: the inverse */
     int32_t *later_start, *later; /* later neighbours of each column */
@@ -57,6 +58,7 @@ static SnStatus number_columns(SnContext *context, const SnBlockPattern *pattern
     size_t next = 0;
     c->count = pattern->size;
     c->inner = pattern->size - border_count;
+    c->first_row = (int32_t)(pattern->size - pattern->row_count);
     SN_TRY_NEW(context, c->point, c->count, int32_t);
     SN_TRY_NEW(context, c->column, c->count, int32_t);
     memset(c->column, 0xff, c->count * sizeof *c->column);
@@ -224,6 +226,11 @@ typedef struct Panel {
     double zeros; /* of its entries, in blocks */
 } Panel;
 
+static int is_row(const Columns *c, int32_t column)
+{
+    return c->point[column] >= c->first_row;
+}
+
 /* Whether the panel before is merged with this one, whose last column is the parent of all. */
 static int is_merged(const Columns *c, const int32_t *sequence, const Panel *before, const Panel *panel, double *zeros)
 {
@@ -235,7 +242,7 @@ static int is_merged(const Columns *c, const int32_t *sequence, const Panel *bef
     while ((size_t)all > MERGED[k].points) {
         k++;
     }
-    return *zeros <= MERGED[k].zeros * entries;
+    return *zeros <= MERGED[k].zeros * entries && is_row(c, sequence[before->last]) == is_row(c, sequence[panel->last]);
 }
 
 /* Returns how many panels the columns fall into. */

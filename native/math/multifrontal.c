@@ -22,6 +22,9 @@
    own for update matrices (a child's is released when its parent has taken it); every front above is a task of its own with an update
    matrix of its own, and starts when its children have ended. Who runs a task changes nothing in it: same bits on any number of threads.
 
+   Rows that hold, [H Cᵀ; C -δ], are points with a negative diagonal and fronts of their own. There -A = L Lᵀ is factorized, what goes up to the parent
+   is added in place of subtracted, and between the way up and the way down a solution changes its sign.
+
    With a border the last front is its own, and a factorization ends before it: the panel as its children have left it is kept (`border`),
    and closing the border takes its Cholesky factor after something was added.
 
@@ -41,6 +44,7 @@
 struct SnMultifrontal {
     SnFrontPlan plan;
     float *factor, *updates;
+    size_t given;         /* scalars of the matrix that are not of rows that hold */
     float *diagonal;      /* of the matrix, in the order of the factor */
     int32_t *rounded;     /* the factor in 16 bits ... */
     float *inverse, *scale; /* ... see SnRoundedPanel */
@@ -86,6 +90,7 @@ static SnStatus create(SnContext *context, const SnBlockPattern *pattern, SnSupe
         return SN_OUT_OF_MEMORY;
     }
     size_t count = shape.count, rows = shape.row_start[count];
+    m->given = 3 * (pattern->size - pattern->row_count);
     SN_TRY(sn_front_plan_init(context, pattern, shape, &m->plan));
     const SnFrontPlan *plan = &m->plan;
     SN_TRY_NEW(context, m->updates, plan->updates + SN_PANEL_SLACK, float);
@@ -118,6 +123,50 @@ SnStatus sn_multifrontal_create(SnContext *context, const SnBlockPattern *patter
     return status == SN_OK ? create(context, pattern, shape, 0, out) : status;
 }
 
+/* The order of the solver's points, with rows that hold right after the last of theirs that is inside of the border. */
+static SnStatus order_points(SnContext *context, const SnBlockPattern *pattern, const SnSupernodes *shape, size_t border_count,
+                             const int32_t *border, int32_t **order)
+{
+    SnStatus status = SN_OK;
+    size_t points = pattern->size - pattern->row_count, next = 0;
+    int32_t *place = NULL, *first = NULL, *following = NULL; /* of each point in the solver's order, -1: of the border; rows after each place, as lists */
+    SN_TRY_NEW(context, *order, pattern->size, int32_t);
+    SN_TRY_NEW(context, place, pattern->size, int32_t);
+    SN_TRY_NEW(context, first, points + 1, int32_t);
+    SN_TRY_NEW(context, following, pattern->size, int32_t);
+    for (size_t k = 0; k < points; k++) {
+        place[shape->order[3 * k] / 3] = (int32_t)k;
+    }
+    for (size_t k = 0; k < border_count; k++) {
+        place[border[k]] = -1;
+    }
+    memset(place + points, 0xff, pattern->row_count * sizeof *place);
+    memset(first, 0xff, (points + 1) * sizeof *first);
+    for (size_t b = 0; b < pattern->block_count; b++) {
+        int32_t row = pattern->rows[b], column = pattern->columns[b];
+        if (row >= (int32_t)points && column < (int32_t)points && place[column] > place[row]) {
+            place[row] = place[column];
+        }
+    }
+    for (size_t row = pattern->size; row-- > points;) {
+        following[row] = first[place[row] + 1];
+        first[place[row] + 1] = (int32_t)row;
+    }
+    for (size_t k = 0; k <= points; k++) {
+        if (k > 0) {
+            (*order)[next++] = shape->order[3 * (k - 1)] / 3;
+        }
+        for (int32_t row = first[k]; row >= 0; row = following[row]) {
+            (*order)[next++] = row;
+        }
+    }
+cleanup:
+    sn_release(place);
+    sn_release(first);
+    sn_release(following);
+    return status;
+}
+
 SnStatus sn_multifrontal_create_bordered(SnContext *context, const SnBlockPattern *pattern, const SnLinearSolver *solver,
                                          size_t border_count, const int32_t *border, SnMultifrontal **out)
 {
@@ -126,10 +175,7 @@ SnStatus sn_multifrontal_create_bordered(SnContext *context, const SnBlockPatter
     int32_t *order = NULL;
     *out = NULL;
     SN_TRY(sn_linear_solver_supernodes(context, solver, &shape));
-    SN_TRY_NEW(context, order, pattern->size, int32_t);
-    for (size_t k = 0; k < pattern->size; k++) {
-        order[k] = shape.order[3 * k] / 3;
-    }
+    SN_TRY(order_points(context, pattern, &shape, border_count, border, &order));
     SN_TRY(sn_border_shape(context, pattern, order, border_count, border, &bordered));
     SN_TRY(create(context, pattern, bordered, border_count > 0, out));
 cleanup:
@@ -178,17 +224,32 @@ static int is_border(const SnMultifrontal *m, size_t front)
     return m->border != NULL && front + 1 == m->plan.shape.count;
 }
 
+/* Whether a front is of rows that hold. */
+static int is_negative(const SnMultifrontal *m, size_t front)
+{
+    return (size_t)m->plan.shape.order[m->plan.shape.column_start[front]] >= m->given;
+}
+
+static void negate(size_t count, float *values)
+{
+    for (size_t k = 0; k < count; k++) {
+        values[k] = -values[k];
+    }
+}
+
 static void factorize_front(SnMultifrontal *m, size_t index)
 {
     const SnFront *front = m->plan.fronts + index;
     float *panel = m->factor + front->panel, *update = m->updates + front->update;
+    size_t below = front->height - front->width;
+    int negative = is_negative(m, index);
     memset(panel, 0, front->height * front->width * sizeof *panel);
     for (size_t e = front->entry_begin; e < front->entry_end; e++) {
         panel[m->plan.entry_place[e]] = (float)m->values[m->plan.entry_value[e]];
     }
     float *diagonal = m->diagonal + m->plan.shape.column_start[index];
     for (size_t j = 0; j < front->width; j++) {
-        diagonal[j] = panel[j * front->height + j];
+        diagonal[j] = fabsf(panel[j * front->height + j]);
     }
     for (int32_t k = front->first_child; k >= 0; k = m->plan.fronts[k].next_sibling) {
         const SnFront *child = m->plan.fronts + k;
@@ -198,17 +259,18 @@ static void factorize_front(SnMultifrontal *m, size_t index)
         memcpy(m->border, panel, front->width * front->height * sizeof *panel);
         return;
     }
+    negate(negative ? front->width * front->height : 0, panel);
     int replaced = sn_panel_factorize(front->height, front->width, diagonal, panel);
-    if (replaced > 0) {
+    if (replaced > 0 && !negative) { /* a row that says nothing new holds less */
         atomic_fetch_add(&m->replaced, replaced);
     }
     SnRoundedPanel rounded = rounded_panel(m, index);
     sn_panel_round(&rounded, panel);
     sn_panel_update(front->height, front->width, panel, update);
+    negate(negative ? below * below : 0, update);
     for (int32_t k = front->first_child; k >= 0; k = m->plan.fronts[k].next_sibling) {
         const SnFront *child = m->plan.fronts + k;
-        extend_add(m, child, child->shared, child->height - child->width, front->width, front->height - front->width,
-                   update - front->width);
+        extend_add(m, child, child->shared, child->height - child->width, front->width, below, update - front->width);
     }
 }
 
@@ -277,6 +339,7 @@ static void forward_front(SnMultifrontal *m, size_t k)
     } else {
         sn_panel_forward(front->height, front->width, m->factor + front->panel, x);
     }
+    negate(is_negative(m, k) ? front->width : 0, x);
 }
 
 static void forward_task(void *data, size_t task)
@@ -324,15 +387,19 @@ static double find_scale(size_t count, const double *b)
 
 static void solve(SnMultifrontal *m, int roughly, const double *b, double *x)
 {
-    double scale = m->right_scale = find_scale(m->plan.shape.size, b);
+    double scale = m->right_scale = find_scale(m->given, b);
     m->roughly = roughly;
     for (size_t k = 0; k < m->plan.shape.size; k++) {
-        m->solution[k] = (float)(b[m->plan.shape.order[k]] / scale);
+        size_t at = (size_t)m->plan.shape.order[k];
+        m->solution[k] = at < m->given ? (float)(b[at] / scale) : 0.0f;
     }
     sn_parallel_upwards(&m->plan.forest, forward_task, m);
     sn_parallel_downwards(&m->plan.forest, backward_task, m);
     for (size_t k = 0; k < m->plan.shape.size; k++) {
-        x[m->plan.shape.order[k]] = scale * (double)m->solution[k];
+        size_t at = (size_t)m->plan.shape.order[k];
+        if (at < m->given) {
+            x[at] = scale * (double)m->solution[k];
+        }
     }
 }
 

@@ -12,7 +12,8 @@ typedef struct SnMultifrontal SnMultifrontal;
 SnStatus sn_multifrontal_create(SnContext *context, const SnBlockPattern *pattern, const SnLinearSolver *solver,
                                 SnMultifrontal **multifrontal);
 
-/* The same with a border (math/border.h): points, each once and in any order, that come last. Its factorizations leave it open. */
+/* The same with a border (math/border.h): points, each once and in any order, that come last. Its factorizations leave it open. Of the pattern the
+   solver knows the points before its rows that hold; these come right after the last of their points that is not of the border. */
 SnStatus sn_multifrontal_create_bordered(SnContext *context, const SnBlockPattern *pattern, const SnLinearSolver *solver,
                                          size_t border_count, const int32_t *border, SnMultifrontal **multifrontal);
 void sn_multifrontal_destroy(SnMultifrontal *multifrontal);
@@ -38,7 +39,7 @@ const float *sn_multifrontal_border(const SnMultifrontal *multifrontal);
 typedef void (*SnBorderFunction)(void *data, double scale, float *x);
 void sn_multifrontal_solve_around(SnMultifrontal *multifrontal, int roughly, const double *b, SnBorderFunction function, void *data, double *x);
 
-/* x ≈ A⁻¹ b, to single precision; both pattern->size x 3, may be the same array. */
+/* x ≈ A⁻¹ b, to single precision; both pattern->size x 3 without rows that hold, where b is 0; may be the same array. */
 void sn_multifrontal_solve(SnMultifrontal *multifrontal, const double *b, double *x);
 
 /* The same by the factor in 16 bits: still symmetric and positive definite, to some three digits, and twice as fast, more where no

@@ -2,6 +2,8 @@
 #include "scenes.h"
 
 #include "base/parallel.h"
+#include "dynamics/response.h"
+#include "dynamics/saddle.h"
 #include "math/multifrontal.h"
 
 typedef struct System {
@@ -239,12 +241,92 @@ static void a_border_takes_what_is_added_to_it(void)
     }
 }
 
+/* A row that is the mean of every so manyth point from `first` on, `count` of them. */
+static void add_mean(SnContext *context, SnRows *rows, int32_t first, int32_t stride, size_t count)
+{
+    int32_t *points = SN_NEW(context, count, int32_t);
+    double *weights = SN_NEW(context, count, double);
+    for (size_t k = 0; k < count; k++) {
+        points[k] = first + stride * (int32_t)k;
+        weights[k] = 1.0 / (double)count;
+    }
+    CHECK(sn_rows_add(context, rows, count, points, weights, INFINITY) == SN_OK);
+    sn_release(points);
+    sn_release(weights);
+}
+
+/* Means of all, of a patch, of one that overlaps it, of few points, and a repetition: against the direct solver and the response to the rows, also with a border
+   that has all points of a row and half of another's. */
+static void rows_that_hold_are_nodes_of_the_factor(void)
+{
+    SnContext context;
+    sn_context_init(&context);
+    System s;
+    system_init(&context, scene_box(&context, 7, 5, 5, 0.1), 0, 3600.0, &s);
+    size_t n = s.pattern->size;
+    SnRows rows = {.is_alike = 1};
+    SnConstraints constraints;
+    SnResponse response;
+    SnSaddle saddle;
+    add_mean(&context, &rows, 0, 1, n);
+    add_mean(&context, &rows, 20, 1, 40);
+    add_mean(&context, &rows, 45, 2, 30);
+    add_mean(&context, &rows, 20, 1, 40);
+    add_mean(&context, &rows, 150, 1, 3);
+    CHECK(sn_constraints_init(&context, &s.scene.world.assembly, s.scene.mass, &rows, &constraints) == SN_OK);
+    CHECK(constraints.factor.dependent_count == 1);
+    CHECK(sn_linear_solver_factorize(&context, s.solver, s.values) == SN_OK);
+    CHECK(sn_linear_solver_solve(&context, s.solver, s.right, s.exact) == SN_OK);
+    CHECK(sn_response_init(&context, &constraints.free_rows, n, &response) == SN_OK);
+    for (size_t k = 0; k < response.size; k++) {
+        double *load = sn_response_load(&response, k);
+        CHECK(sn_linear_solver_solve(&context, s.solver, load, load) == SN_OK);
+    }
+    sn_response_finish(&response);
+    double *free_step = SN_NEW(&context, 3 * n, double), *hardness = SN_NEW(&context, n, double), *means = SN_NEW(&context, response.size, double);
+    memcpy(free_step, s.exact, 3 * n * sizeof *free_step);
+    sn_response_correct(&response, s.exact);
+    for (size_t k = 0; k < n; k++) {
+        hardness[k] = s.values[s.pattern->value_start[3 * k]];
+    }
+    CHECK(sn_saddle_init(&context, s.pattern, &constraints, &saddle) == SN_OK);
+    sn_saddle_fill(&saddle, s.pattern, &constraints, s.values, hardness);
+    const int32_t border[] = {150, 151, 152, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39};
+    for (size_t count = 0; count <= sizeof border / sizeof *border; count += sizeof border / sizeof *border) {
+        SnMultifrontal *factor = NULL;
+        CHECK(sn_multifrontal_create_bordered(&context, &saddle.pattern, s.solver, count, border, &factor) == SN_OK);
+        CHECK(sn_multifrontal_factorize(factor, saddle.values) == 0);
+        if (count > 0) {
+            (void)sn_multifrontal_open_border(factor);
+            CHECK(sn_multifrontal_close_border(factor) == 0);
+        }
+        for (int roughly = 0; roughly < 2; roughly++) {
+            (roughly ? sn_multifrontal_solve_roughly : sn_multifrontal_solve)(factor, s.right, s.solution);
+            double far = largest(s.exact, 3 * n), off = roughly ? 1e-3 : 1e-4;
+            CHECK(scene_distance(free_step, s.exact, 3 * n) > 100.0 * off * far);
+            CHECK(scene_distance(s.solution, s.exact, 3 * n) < off * far);
+            sn_rows_apply(&constraints.free_rows, s.solution, means);
+            CHECK(largest(means, response.size) < off * far);
+        }
+        sn_multifrontal_destroy(factor);
+    }
+    sn_saddle_clear(&saddle);
+    sn_response_clear(&response);
+    sn_constraints_clear(&constraints);
+    sn_rows_clear(&rows);
+    sn_release(free_step);
+    sn_release(hardness);
+    sn_release(means);
+    system_clear(&s);
+}
+
 int main(void)
 {
     solutions_match_the_direct_solver_to_single_precision();
     rough_solutions_refine_to_exact_ones();
     bits_do_not_depend_on_threads();
     a_border_takes_what_is_added_to_it();
+    rows_that_hold_are_nodes_of_the_factor();
     lost_pivots_are_told_and_leave_a_definite_factor();
     return CHECK_RESULT();
 }

@@ -204,12 +204,12 @@ static void with_their_couples_in_the_pattern_planes_are_exact(void)
     for (int part = 0; part < 4; part++) { /* half of the planes, all of them, half of them with what is kept, and without */
         size_t all = planes.count;
         planes.count = part == 1 ? all : all / 2;
-        CHECK(sn_joined_reach(&context, &joined, assembly, solver, &planes, part < 3) == SN_OK);
+        CHECK(sn_joined_reach(&context, &joined, &assembly->pattern, solver, &planes, part < 3) == SN_OK);
         CHECK(part != 1 || joined.couple_count > couples);
         CHECK(part != 2 || joined.couple_count >= couples);
         CHECK(part != 3 || joined.couple_count == joined.asked_count);
         couples = joined.couple_count;
-        CHECK(sn_joined_factorize(&joined, assembly, &planes, values) == 0);
+        CHECK(sn_joined_factorize(&joined, &assembly->pattern, &planes, values) == 0);
         for (size_t k = 0; k < n; k++) {
             move[k] = check_random(&random) - 0.5;
         }
