@@ -21,9 +21,13 @@ from sinew.core.bake.store import Store
 from sinew.core.base.native import module
 from sinew.core.flesh.settings import Settings
 from sinew.core.geometry.crossings import find_crossings
+from sinew.core.methods.tracks.cloth import Acting, Cloth
+from sinew.core.methods.tracks.guide import find_regions, make_averages
+from sinew.core.methods.tracks.settings import Settings as ClothSettings
 from test_crossings import calf, edges_of
 
 Floats = npt.NDArray[np.float64]
+BAG = sphere(12, 16, (0.1, 0.1, 0.3))
 pytestmark = [
     pytest.mark.once,
     pytest.mark.skipif(not referee.AVAILABLE, reason="ipctk is not here: python3 tests/tools/environment.py referee"),
@@ -228,3 +232,36 @@ def test_what_a_ram_meets_at_60_metres_a_second_goes_along_with_it(tmp_path: Pat
     ground, ball = 8, len(sphere(6, 8, (0.4, 0.4, 0.4))[0])
     places = np.stack([points[ground:, 0] for points, _ in frames])
     assert abs(places[1, :ball].mean()) < 0.5 and places[-1, :ball].mean() > 0.9 * places[-1, ball:].mean() > 15.0
+
+
+def led_through_itself(frame: int) -> Floats:
+    """A bag that travels while its ends are turned to one side and, after some frames, through each other."""
+    points, _ = BAG
+    angle = 0.015 * frame**2 * np.sin(0.5 * np.pi * np.clip(points[:, 2] / 0.2, -1.0, 1.0))
+    x, y, z = points.T
+    cos, sin = np.cos(angle), np.sin(angle)
+    return np.stack([x * cos + z * sin + 0.02 * frame, y, z * cos - x * sin], axis=1)
+
+
+def test_no_frame_of_a_bag_whose_guide_goes_through_itself_does() -> None:
+    """Its averages go where the guide has them all the same, and it is not torn."""
+    sides = BAG[1]
+    guide = [led_through_itself(frame) for frame in range(14)]
+    averages = make_averages(guide[0], sides, find_regions(guide[::4], sides, 3, 0.5))
+    settings = ClothSettings().replace({"collide": True, "bend": 1e-4})
+    cloth = Cloth(guide[0], sides, np.zeros(len(guide[0])), settings, 24.0, averages=averages)
+    cloth.collide(Collided(), (None, None))
+    acting = Acting(ends=((None, None), (None, None)))
+    state, shown = cloth.begin(guide[0], guide[1]), [guide[0]]
+    for frame in range(1, len(guide) - 1):
+        state, step = cloth.advance(state, (guide[max(frame - 2, 0)], *guide[frame - 1 : frame + 2]), acting)
+        shown.append(state.positions)
+        assert step.residual < 1e-10 * cloth.size
+    edges = edges_of(sides)
+
+    def crosses(frames: list[Floats]) -> Any:
+        return referee.ask("frames", rest=guide[0], edges=edges, triangles=sides, positions=np.array(frames))["any"]
+
+    assert crosses(guide).sum() >= 4 and not crosses(shown).any()
+    lengths = [np.linalg.norm(one[edges[:, 0]] - one[edges[:, 1]], axis=1) for one in (guide[0], shown[-1])]
+    assert np.quantile(lengths[1] / lengths[0], 0.95) < 1.2
