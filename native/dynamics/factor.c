@@ -27,7 +27,8 @@
 
    When is it made anew? A minimisation with a fresh factor takes about FRESH_ROUNDS rounds. Rounds beyond are charged to a kept factor, a
    step that the energy shortened counts twice, over all minimisations since it was made; where the charge exceeds what a fresh one costs
-   (refresh_cost, in rounds), a fresh one pays. So it does where a fresh one is charged more than HOPELESS; where two were, the next is exact.
+   (refresh_cost, in rounds), a fresh one pays. So it does where a fresh one is charged more than HOPELESS; where two were, the next is exact,
+   unless rows are nodes: an exact one takes a solution for each value of a row, and is made only where a step was refused or digits were lost.
 
      made for this step | step was    | charge                    | next round
      -------------------+-------------+---------------------------+----------------------------------------------
@@ -504,7 +505,7 @@ SnStatus sn_factor_refresh(SnContext *context, SnFactor *factor, const double *p
     if (factor->springs != NULL && !factor->answers_springs) { /* stiffer than they are, and secants learn the rest */
         sn_springs_majorise(factor->springs, &factor->assembly->pattern, factor->values);
     }
-    factor->wants_exact |= factor->own >= OWN_MOST && factor->charge > HOPELESS && !touched;
+    factor->wants_exact |= factor->own >= OWN_MOST && factor->charge > HOPELESS && !touched && !factor->has_saddle;
     factor->is_exact = factor->wants_exact;
     if (touched && !factor->is_exact) {
         SN_TRY(take_planes_in(context, factor));
