@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -52,13 +51,12 @@ def make_core(
     segments: list[Segment],
     skin: npt.NDArray[np.float32] | None,
     share: float,
-    poses: Sequence[Floats] = (),
 ) -> Floats:
     """(k, 7) what is firm inside a body: around each bone, or without bones along its middle, `share` of how thick it
-    is there. Tails, trunks and ears have none. `poses`: see follow.py."""
+    is there. Tails, trunks and ears have none."""
     if not has_volume(positions, triangles):
         return np.zeros((0, 7))
-    body = body_of(positions, triangles, segments, skin, poses=poses)
+    body = body_of(positions, triangles, segments, skin)
     firm = [piece.kind not in (TAIL, EAR) for piece in body.tree.pieces]
     rows = _around_bones(body, firm) if body.bones else _along_the_middle(body, firm)
     ends = rows[:, :6].reshape(-1, 3) @ body.solid.axes.turn + body.solid.axes.middle

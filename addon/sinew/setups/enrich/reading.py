@@ -19,7 +19,6 @@ from ..flesh.body import (
     FOLLOW_GROUP,
     follow_group,
     follow_in_steps,
-    moving_in_steps,
     painted_groups,
     parts_in_steps,
     unpainted,
@@ -38,7 +37,6 @@ def _read(sampler: Sampler, rest: Rest, settings: Any, make_group: bool) -> Step
     if settings.free_body:
         follow, made = np.zeros(len(rest.positions)), ""
     else:
-        rest = yield from moving_in_steps(sampler, rest)
         follow, made = yield from follow_in_steps(sampler, rest, settings, make_group=make_group)
     values = yield from parts_in_steps(sampler, rest, settings, follow)
     collided, meeting = yield from collisions.read_in_steps(sampler, settings)

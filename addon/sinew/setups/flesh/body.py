@@ -163,7 +163,8 @@ def follow_in_steps(
     ob, made = sampler.ob, ""
     group = follow_group(ob, settings)
     if not group:
-        follow = yield from in_thread(lambda m: _automatic(rest, m))
+        watched = yield from moving_in_steps(sampler, rest)
+        follow = yield from in_thread(lambda m: _automatic(watched, m))
         if make_group and rest.base_first and write_group(ob, FOLLOW_GROUP, follow):
             group, made = FOLLOW_GROUP, fingerprint.of_weights(follow[: len(ob.data.vertices)])
         elif make_group and sharers(ob):
@@ -246,17 +247,17 @@ def parts_in_steps(sampler: Sampler, rest: Rest, settings: Settings, follow: Any
 def _shells_in_steps(sampler: Sampler, rest: Rest) -> Steps[Any]:
     """Which vertices are of small loose pieces that stay rigid. Poses are sampled only where these must be asked."""
     wanted: list[bool] = []
-    poses: list[Any] = list(rest.poses)
 
     def found(poses: Callable[[], Any]) -> Any:
         return hard_shells(rest.positions, rest.triangles, rest.edges, rest.skin, poses)
 
-    def known() -> list[Any]:
+    def none() -> tuple[()]:
         wanted.append(True)
-        return poses
+        return ()
 
-    shells = yield from in_thread(lambda _: found(known))
-    if wanted and not poses:
+    shells = yield from in_thread(lambda _: found(none))
+    if wanted:
+        poses = []
         for pose in sampler.some_poses(_POSES):
             poses.append(pose)
             yield
@@ -280,7 +281,7 @@ def _automatic(rest: Rest, monitor: Any = None) -> Any:
 
 
 def _core(rest: Rest, share: float) -> Any:
-    return make_core(rest.positions, rest.triangles, _segments(rest), rest.skin, share, rest.poses)
+    return make_core(rest.positions, rest.triangles, _segments(rest), rest.skin, share)
 
 
 def _bone_labels(rest: Rest) -> Labels | None:
