@@ -10,7 +10,7 @@ import pytest
 from bodies import box_surface
 from sinew.core.base.errors import BadInput
 from sinew.core.cage.cage import Cage
-from sinew.core.edit.contacts import Contacts, find_entered, find_own, gaps_to, pairs_within
+from sinew.core.edit.contacts import Contacts, find_entered, find_own, gaps_to, may_meet, pairs_within
 from sinew.core.edit.editor import Editor, Landed
 from sinew.core.edit.handles import Edits, Handle
 from test_edit import Bar, Moment
@@ -271,3 +271,16 @@ def test_near_points_are_all_found() -> None:
     far = np.linalg.norm(points[:, None] - points[None], axis=2)
     wanted = {(int(a), int(b)) for a, b in zip(*np.nonzero(far < 0.2), strict=True) if a != b}
     assert set(zip(v.tolist(), w.tolist(), strict=True)) == wanted and len(v) == len(wanted) > 100
+
+
+def test_points_that_look_at_each_other_are_not_passed_over() -> None:
+    random = np.random.default_rng(11)
+    points, normals = random.normal(size=(400, 3)), random.normal(size=(400, 3))
+    points[200:], normals[200:] = points[200:] + [6.0, 0.0, 0.0], [0.0, 0.0, 1.0] + 0.3 * normals[200:]
+    normals /= np.linalg.norm(normals, axis=1, keepdims=True)
+    v, w = pairs_within(points, 0.3)
+    facing = np.unique(v[(normals[v] * normals[w]).sum(axis=1) < -0.3])
+    some = may_meet(points, normals, 0.3)
+    assert len(facing) > 20 and some[facing].all()
+    assert not some[200:].all(), "what looks one way is passed over"
+    assert not may_meet(points, np.tile([0.0, 0.0, 1.0], (400, 1)), 0.3).any()

@@ -243,7 +243,11 @@ def find_own(places: Floats, rest: Floats, triangles: Ints, touch: float) -> Own
     rest was far from them or looked at them too, and that is not beside them in the faces, as in a crease."""
     used = np.unique(triangles)
     edge = float(np.median(np.linalg.norm(places[triangles[:, 0]] - places[triangles[:, 1]], axis=1)))
-    v, w = (used[k] for k in pairs_within(places[used], float(np.hypot(touch, edge))))
+    radius = float(np.hypot(touch, edge))
+    used = used[may_meet(places[used], _normals(places, triangles)[used], radius)]
+    if not len(used):
+        return Own(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0), np.zeros((0, 3)))
+    v, w = (used[k] for k in pairs_within(places[used], radius))
     (apart, gaps, faces, normals), (was, was_off, faced, _) = (_seen(x, triangles, v, w) for x in (places, rest))
     is_other = (was > np.maximum(2.0 * apart, _APART * edge)) | ((was_off > 0.0) & (faced < _FACING))
     some = np.flatnonzero((faces < _FACING) & (np.abs(gaps) < touch) & is_other)
@@ -285,30 +289,48 @@ def _beside(triangles: Ints, v: Ints, w: Ints) -> npt.NDArray[np.bool_]:
     return found
 
 
+def _normals(places: Floats, triangles: Ints) -> Floats:
+    """Where vertices look (t, 3)."""
+    faces = np.cross(*(places[triangles[:, i]] - places[triangles[:, 0]] for i in (1, 2)))
+    corners = triangles.ravel()
+    sums = [np.bincount(corners, np.repeat(faces[:, axis], 3), len(places)) for axis in range(3)]
+    normals: Floats = np.stack(sums, axis=1)
+    return normals / np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), _LEAST)
+
+
 def _seen(places: Floats, triangles: Ints, v: Ints, w: Ints) -> tuple[Floats, Floats, Floats, Floats]:
     """Of pairs of vertices (k,): how far apart, how far the first is over the face of the second, how much they look
     the same way, and the way that the second looks (k, 3)."""
-    faces = np.cross(*(places[triangles[:, i]] - places[triangles[:, 0]] for i in (1, 2)))
-    normals = np.zeros_like(places)
-    for corner in range(3):
-        np.add.at(normals, triangles[:, corner], faces)
-    normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), _LEAST)
+    normals = _normals(places, triangles)
     way = places[v] - places[w]
     dots = (way * normals[w]).sum(axis=1), (normals[v] * normals[w]).sum(axis=1)
     return np.linalg.norm(way, axis=1), *dots, normals[w]
 
 
+@dataclass(frozen=True)
+class _Cubes:
+    """Points (n, 3) by cubes."""
+
+    keys: npt.NDArray[np.int64]  # (n,) of the cube of each
+    around: list[int]  # from the key of a cube to those of the 27 at it
+
+    @classmethod
+    def of(cls, points: Floats, size: float) -> _Cubes:
+        cubes = np.floor((points - points.min(axis=0, initial=0.0)) / size).astype(np.int64) + 1
+        sizes = cubes.max(axis=0, initial=0) + 2
+        steps = [(int(x - 1), int(y - 1), int(z - 1)) for x, y, z in np.ndindex(3, 3, 3)]
+        around = [(x * int(sizes[1]) + y) * int(sizes[2]) + z for x, y, z in steps]
+        return cls((cubes[:, 0] * sizes[1] + cubes[:, 1]) * sizes[2] + cubes[:, 2], around)
+
+
 def pairs_within(points: Floats, radius: float) -> tuple[Ints, Ints]:
     """Both ways, the pairs of points (n, 3) that are nearer than that: by cubes of that size."""
-    cubes = np.floor((points - points.min(axis=0, initial=0.0)) / radius).astype(np.int64) + 1
-    sizes = cubes.max(axis=0, initial=0) + 2
-    keys = (cubes[:, 0] * sizes[1] + cubes[:, 1]) * sizes[2] + cubes[:, 2]
+    cubes = _Cubes.of(points, radius)
+    keys = cubes.keys
     order = np.argsort(keys, kind="stable")
     ordered, here, there = keys[order], [], []
-    for step in np.ndindex(3, 3, 3):
-        x, y, z = (part - 1 for part in step)
-        wanted = keys + (x * sizes[1] + y) * sizes[2] + z
-        begin, end = (np.searchsorted(ordered, wanted, side) for side in ("left", "right"))
+    for step in cubes.around:
+        begin, end = (np.searchsorted(ordered, keys + step, side) for side in ("left", "right"))
         counts = end - begin
         from_ = np.repeat(np.arange(len(points)), counts)
         to = order[np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts) + np.repeat(begin, counts)]
@@ -316,6 +338,22 @@ def pairs_within(points: Floats, radius: float) -> tuple[Ints, Ints]:
         here.append(from_[is_near])
         there.append(to[is_near])
     return np.concatenate(here), np.concatenate(there)
+
+
+def may_meet(points: Floats, normals: Floats, radius: float) -> npt.NDArray[np.bool_]:
+    """Which points (n,) may have one that looks at them nearer than that: by the bounds of the normals around."""
+    cubes = _Cubes.of(points, radius)
+    order = np.argsort(cubes.keys, kind="stable")
+    filled, first, own = np.unique(cubes.keys[order], return_index=True, return_inverse=True)
+    least, most = (reduce.reduceat(normals[order], first, axis=0) for reduce in (np.minimum, np.maximum))
+    low, high = least.copy(), most.copy()
+    for step in cubes.around:
+        at = np.minimum(np.searchsorted(filled, filled + step), len(filled) - 1)
+        there = filled[at] == filled + step
+        low[there], high[there] = np.minimum(low[there], least[at[there]]), np.maximum(high[there], most[at[there]])
+    found = np.empty(len(points), bool)
+    found[order] = np.minimum(normals[order] * low[own], normals[order] * high[own]).sum(axis=1) < _FACING
+    return found
 
 
 def gaps_to(mesh: Mesh, points: Floats) -> tuple[Floats, Floats]:

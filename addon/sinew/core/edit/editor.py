@@ -45,6 +45,7 @@ _CLOSE = 0.25  # of the radius of handles: that of contacts, which lie side by s
 _ROUGHLY = 5  # rounds of Newton between two looks
 _STRIDE, _MOST_STRIDES = 0.025, 16  # of size: a longer pull is gone in steps, so many at most
 _ON_THE_WAY = 3  # looks at each of these steps at what runs into other parts of the body
+_MOST_PULLED = 12  # frames of handles that are looked at for that
 _FARTHEST = 2.0  # of size: no handle is pulled farther, and what is missed is told
 _WILD = 3.0  # times as far as without contacts: farther than that nothing may end that they move
 _ALIKE = 1.0  # of the two patches of a contact, which add up to 2: less than that is not in both
@@ -107,7 +108,7 @@ class Editor:
         self._is_none = True
         self._look: Look = _look_away
         self._held: list[_Row] = []  # contacts, in the order in which they were found
-        self._pulled_at: set[float] = set()  # frames of handles
+        self._pulled_at: set[float] = set()  # frames of handles, or some of many
         self._goals: dict[tuple[float, tuple[int, ...]], tuple[float, ...]] = {}  # of the last handles
         corners = carrier.vertices[carrier.cells[carrier.binding]]
         self._rest: Floats = np.einsum("vi,via->va", carrier.weights, corners)  # the surface
@@ -141,7 +142,8 @@ class Editor:
         self._goals = {(row.frame, row.vertices): tuple(row.goal) for row in rows}
         settings = self._settings(edits, period)
         settings |= {"tolerance": _NEAR if goes_on else LANDED, "goes_on": goes_on, "is_quick": goes_on}
-        self._pulled_at = {row.frame for row in rows}
+        frames = sorted({row.frame for row in rows})
+        self._pulled_at = set(frames[:: math.ceil(len(frames) / _MOST_PULLED)])
         landing = self._approach(rows, settings, contacts, posed) if polish and not goes_on else settings
         missed, rounds, shapes = self._land([*rows, *self._held], landing, polish)
         slipped = 0.0
