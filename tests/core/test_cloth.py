@@ -129,7 +129,8 @@ def test_cloth_that_goes_through_the_points_of_its_guide_hangs_from_them_like_a_
 
 
 def test_patches_that_keep_their_turn_have_moments_and_a_shift_leaves_these() -> None:
-    averages = make_averages(REST, SIDES, find_regions([REST], SIDES, 4, 0.0), {"All": np.ones(len(REST))}, turns=True)
+    regions, painted = find_regions([REST], SIDES, 4, 0.0), {"All": np.ones(len(REST))}
+    averages = make_averages(REST, SIDES, regions, painted, turns=True, paired=True)
     assert averages.rows.count == 13 and averages.first_group == 12
     assert averages.names[4] == "Region 1, the way it lies" and averages.names[12] == 'Group "All"'
     moments = averages.rows.means(REST)[4:12]
@@ -549,6 +550,67 @@ def test_painted_pairs_follow_another_guide(tmp_path: Path) -> None:
     assert outcome.report["cloth"]["residual_relative"] < 1e-10
 
 
+@pytest.mark.parametrize("crease", [0.0, 50.0], ids=["springs back", "creases"])
+def test_a_settled_start_hangs_in_its_first_pose_and_stays_so(crease: float, tmp_path: Path) -> None:
+    shot = make_shot(regions=0, start="settled", crease=crease)
+
+    def still() -> Iterator[Sample]:
+        for index in range(FRAMES):
+            yield Sample(index, REST.astype(np.float32), np.eye(4))
+
+    outcome = run.bake(shot, still(), tmp_path)
+    first, *_, last = results(outcome)
+    assert (REST - first)[:, 2].max() > 0.1 and np.abs(last - first).max() < 2e-3
+    assert not any("no rest" in warning for warning in outcome.report["warnings"])
+
+
+def test_a_settled_start_has_its_averages_where_the_guide_has_them_and_its_undeformed_shape() -> None:
+    right, wide = (REST[:, 0] > 0.2).astype(float), 1.1 * REST
+    averages = make_averages(REST, SIDES, None, {"Right": right}, paired=True)
+    cloth = Cloth(REST, SIDES, np.zeros(len(REST)), Settings(), 24.0, averages=averages)
+    wanted = averages.rows.means(REST) + (0.0, 0.0, 0.1)
+    settled = cloth.settle(REST, Acting(shapes=(wide, wide), paired=(wanted,) * 4))
+    assert np.abs(averages.rows.means(settled) - wanted).max() < 1e-9 * cloth.size
+    edge = np.linalg.norm(settled[SIDES[:, 0]] - settled[SIDES[:, 1]], axis=1)
+    made = np.linalg.norm(REST[SIDES[:, 0]] - REST[SIDES[:, 1]], axis=1)
+    assert abs(np.median(edge / made) - 1.1) < 0.01
+
+
+def test_what_nothing_holds_and_what_is_pinned_all_over_is_told(tmp_path: Path) -> None:
+    rest, sides = pieces()
+    pinned = (rest[:, 0] < 1e-9).astype(float)
+    upper = rest[:, 2] > 0.2
+    patches = np.where(upper[sides[:, 0]], -1, 0)
+    for number, (follow, regions, told) in enumerate((
+        (pinned, None, ""), (pinned * ~upper, None, "1 of the 2 pieces"), (0.0 * pinned, patches, "1 of the 2 pieces"),
+        (pinned * upper, patches, ""), (0.0 * pinned, None, "Nothing holds the cloth"),
+        (np.where(np.arange(len(rest)) < len(rest) - 1, 1.0, 0.0), None, "All of the cloth is pinned"),
+    )):  # fmt: skip
+        shot = make_shot(regions=0)
+        shot = dataclasses.replace(
+            shot, rest=rest, triangles=sides, samples=2, frame_end=2, painted=ClothPaint(follow, regions)
+        )
+        still = (Sample(index, rest.astype(np.float32), np.eye(4)) for index in range(2))
+        warnings = run.bake(shot, still, tmp_path / str(number)).report["warnings"]
+        found = [line for line in warnings if "holds" in line or "pinned" in line]
+        assert [told in line for line in found] == [True] * bool(told), (told, warnings)
+
+
+def test_groups_keep_the_way_they_lie_but_those_that_a_guide_has_too() -> None:
+    right = {"Right": (REST[:, 0] > 0.2).astype(float)}
+    alone, turning, paired = (
+        make_averages(REST, SIDES, None, right, turns=turns, paired=paired)
+        for turns, paired in ((False, False), (True, False), (True, True))
+    )
+    assert alone.rows.count == paired.rows.count == 1 and turning.rows.count == 3
+    angle = 0.4
+    turned = REST @ np.array([(1, 0, 0), (0, np.cos(angle), np.sin(angle)), (0, -np.sin(angle), np.cos(angle))])
+    along = [turning.rows.means(shape)[:-1] for shape in (REST, turned)]
+    lengths = [np.linalg.norm(one, axis=1) for one in along]
+    assert np.allclose(*lengths) and np.abs(along[1] - along[0]).max() > 0.1 * lengths[0].max()
+    assert turning.names[-1] == 'Group "Right"'
+
+
 def test_what_rides_on_it_goes_along_as_a_whole(tmp_path: Path) -> None:
     button = np.array([[0.2, 0.2, 0.01], [0.21, 0.2, 0.01], [0.2, 0.21, 0.01], [0.2, 0.2, 0.02]])
     shot = make_shot()
@@ -653,6 +715,25 @@ def test_patches_that_may_pull_no_more_lag_where_guides_go_through_each_other() 
     assert longest(cloth, state) < 0.02
     cloth, state, step = led_through_each_other(0.0)
     assert step.lagging == 0 and step.residual <= 1e-10 * cloth.size and longest(cloth, state) > 0.1
+
+
+def test_patches_that_lag_where_the_guide_is_stretched_come_in_again_as_it_shrinks() -> None:
+    """Twenty times its weight stretches cotton by nothing that is seen: what the guide is longer, it lags."""
+    averages = make_averages(REST, SIDES, find_regions([REST], SIDES, 4, 0.0))
+    settings = Settings().replace({"most_pull": 20.0, "calm": 0.3})
+    cloth = Cloth(REST, SIDES, np.zeros(len(REST)), settings, 24.0, averages=averages)
+    middle = REST.mean(axis=0)
+
+    def pose(k: int) -> Any:
+        return middle + (REST - middle) * (1.0 + 0.5 * np.sin(np.pi * min(max(k, 0), 12) / 12.0) ** 2)
+
+    state, steps = cloth.begin(pose(0), pose(1)), []
+    for k in range(1, 24):
+        state, step = cloth.advance(state, (pose(k - 2), pose(k - 1), pose(k), pose(k + 1)))
+        steps.append(step)
+        assert step.residual <= 1e-10 * cloth.size and longest(cloth, state) < 0.05
+    assert steps[5].lagging == 4 and steps[5].lag > 0.03
+    assert all(step.lagging == 0 for step in steps[-4:])
 
 
 def test_a_bound_that_no_patch_reaches_changes_nothing() -> None:

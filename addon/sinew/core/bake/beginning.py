@@ -7,6 +7,7 @@ given, the rest is told as a gap, to be blended over the end of the cycle.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -140,7 +141,7 @@ def settle(simulated: Simulated, poses: Poses, outer: Any, is_wanted: Callable[[
     moving = simulated.begin(pose, poses(1))
     if not is_wanted():
         return Beginning(moving)
-    return Beginning(type(moving)(simulated.settle(pose, outer), moving.velocities))
+    return Beginning(dataclasses.replace(moving, positions=simulated.settle(pose, outer)))
 
 
 def lead(

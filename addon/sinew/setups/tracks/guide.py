@@ -33,12 +33,17 @@ def guide_of(ob: Any, settings: Settings) -> Any | None:
     for name in group_names(settings.region_groups) if len(found.data.vertices) != len(ob.data.vertices) else ():
         if not attributes.has_weights(ob, name):
             continue  # that is told where groups are read
-        if not attributes.has_weights(found, name) and not _may_carry(found, ob):
-            raise SceneError(
-                f'The guide "{found.name}" has no group "{name}": paint there what belongs to that of "{ob.name}", or '
-                "take it out of Groups."
-            )
+        if not _may_carry(found, ob):
+            _check_partner(found, ob, name)
     return found
+
+
+def _check_partner(guide: Any, ob: Any, name: str) -> None:
+    if not attributes.has_weights(guide, name):
+        raise SceneError(
+            f'The guide "{guide.name}" has no group "{name}": paint there what belongs to that of "{ob.name}", or take '
+            "it out of Groups."
+        )
 
 
 def _may_carry(guide: Any, ob: Any) -> bool:
@@ -78,6 +83,8 @@ class Guide:
         """How it says where the cloth is: from now on it carries the sampled body, or is paired with it by groups."""
         from ...core.methods.tracks.guide import find_levels, make_averages  # they need the native module
 
+        if not len(self.faces.sizes):
+            raise SceneError(f'The guide "{self._ob.name}" has no faces: choose a mesh with a surface.')
         self.carries = find_levels(self.faces, len(rest.positions), rest.edges)
         yield
         if self.carries is not None:
@@ -91,6 +98,7 @@ class Guide:
             )
         rows = []
         for name in groups:
+            _check_partner(self._ob, sampler.ob, name)
             own, weights = yield from rest_now(self._ob, name)
             assert weights is not None
             if not (weights > 0.0).any():

@@ -106,7 +106,9 @@ class SINEW_PT_cloth_follow(OfCloth, bpy.types.Panel):
         patches.active = item.regions > 0
         draw_setting(patches, item, "flat")
         draw_setting(averages, item, "region_groups")
-        patches.prop(item, "region_turns")
+        turns = averages.column()
+        turns.active = bool(item.regions > 0 or item.region_groups or item.guide_object)
+        turns.prop(item, "region_turns")
         draw_setting(averages, item, "most_pull")
         shown = averages.row()
         shown.active = has_patches(item)

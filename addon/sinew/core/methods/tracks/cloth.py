@@ -214,7 +214,7 @@ class Cloth:
         targets = self._targets(window, acting)
         arguments = (*poses, inside.positions, inside.velocities, inner, *self._push(acting, state), targets)
         if acting.shapes is not None:
-            self._simulation.reshape(*(np.ascontiguousarray(k * shape, np.float64) for shape in acting.shapes))
+            self._reshape(*acting.shapes)
         touch = None
         if self.body is not None and acting.ends is not None:
             touch = self.body.touch(poses, acting.ends, state.contact, acting.collides)
@@ -236,6 +236,10 @@ class Cloth:
         residual, lag = (float(off[some].max(initial=0.0)) for some in (~lags, lags))
         return state, Step(rounds, unconverged, fallbacks, substeps, residual, int(lags.sum()), lag, touched)
 
+    def _reshape(self, before: Floats, after: Floats) -> None:
+        """What is undeformed at the beginning and at the end of a way."""
+        self._simulation.reshape(*(np.ascontiguousarray(self._scale * one, np.float64) for one in (before, after)))
+
     def _targets(self, window: Window, acting: Acting) -> Floats | None:
         """(4 rows, 3) where a guide has the means around a way; None where the input says it. What is beyond a cut is
         not looked at."""
@@ -254,8 +258,12 @@ class Cloth:
         k = self._scale
         positions = np.ascontiguousarray(k * pose)
         push, _ = self._push(acting, State(pose, np.zeros_like(pose)))
-        held = np.array(positions)
-        _, found = self._simulation.settle(held, None, self._inner(), positions, push, self._monitor)
+        held, targets = np.array(positions), None
+        if acting.paired is not None:
+            targets = np.ascontiguousarray(k * self.averages.wanted(pose, acting.paired[2]))
+        if acting.shapes is not None:
+            self._reshape(acting.shapes[1], acting.shapes[1])
+        _, found = self._simulation.settle(held, targets, self._inner(), positions, push, self._monitor)
         self.is_settled = bool(found)
         settled: Floats = positions / k
         return settled

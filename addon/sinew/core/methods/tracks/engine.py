@@ -19,6 +19,7 @@ from ...bake.report import numbers_of
 from ...bake.results import added, carry, local, world
 from ...bake.shot import Shot
 from ...bake.store import Store
+from ...geometry.connected import connected_pieces
 from .carry import Carrier
 from .guide import make_averages
 from .material import fold_length
@@ -51,7 +52,7 @@ def make_engine(shot: Shot, store: Store | None, monitor: Any) -> ClothEngine:
     paint = paint_of(shot)
     averages = make_averages(
         shot.rest, shot.triangles, paint.regions, paint.groups, paint.hats, turns=shot.settings.region_turns,
-        pointwise=shot.settings.guide_points,
+        pointwise=shot.settings.guide_points, paired=paint.paired,
     )  # fmt: skip
     cloth = Cloth(
         shot.rest if paint.undeformed is None else paint.undeformed, shot.triangles, paint.follow, shot.settings,
@@ -230,8 +231,8 @@ class ClothEngine(ClothShow):
                 f"{names} {'follows' if len(repeated) == 1 else 'follow'} by what others hold already, or hold nothing "
                 "that can move: left out of the averages."
             )
-        if self._shot.settings.simulate and not self._cloth.rows.count and not (self._follow > 0.0).any():
-            found.append("Nothing holds the cloth, so it falls: paint a Pin Group, or set Regions.")
+        if self._shot.settings.simulate:
+            found += self._holds()
         edge, fold = self._cloth.loose_edge, fold_length(self._shot.settings, self._shot.gravity)
         if self._shot.settings.simulate and edge > _COARSE * fold:
             found.append(
@@ -241,6 +242,25 @@ class ClothEngine(ClothShow):
         if any(numbers.unsettled for numbers in marks):
             found.append("The cloth found no rest in the first pose and starts as near to it as it came.")
         return found
+
+
+    def _holds(self) -> list[str]:
+        """What of the cloth nothing holds, or whether all of it is pinned."""
+        triangles = self._cloth.triangles
+        used, corners = np.unique(triangles, return_inverse=True)
+        corners = corners.reshape(-1, 3)
+        if (self._follow[used] >= 1.0).all():
+            return ["All of the cloth is pinned, so it only follows its animation: paint Pin Group 0 where it hangs."]
+        held = self._follow > 0.0
+        held[self._cloth.rows.points] = True
+        pieces = connected_pieces(len(used), np.concatenate([corners[:, :2], corners[:, 1:]]))
+        is_held = np.bincount(pieces, held[used]) > 0.0
+        if not is_held.any():
+            return ["Nothing holds the cloth, so it falls: paint a Pin Group, or set Regions."]
+        if not is_held.all():
+            loose = f"{(~is_held).sum()} of the {len(is_held)} pieces of the cloth"
+            return [f"Nothing holds {loose}, so that they fall: paint them in the Pin Group, or set Regions."]
+        return []
 
 
 def tell(report: Mapping[str, Any]) -> Told:

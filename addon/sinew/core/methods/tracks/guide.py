@@ -82,10 +82,12 @@ def make_averages(
     *,
     turns: bool = False,
     pointwise: bool = False,
+    paired: bool = False,
 ) -> Averages:
     """Of regions of triangles (m,), each constant on its own; of painted weights (t,), linear between vertices; of the
     hats of a guide's vertices, given how these carry the cloth's; `pointwise`: in place of a hat its tip. `turns`: with
-    their first moments, so that a patch keeps the way that it lies too."""
+    their first moments, so that a patch keeps the way that it lies too; but of groups that are `paired` with those of a
+    guide, which tells their places alone."""
     areas = triangle_areas(rest, triangles)
     shares: list[Share] = []
     names: list[str] = []
@@ -113,7 +115,8 @@ def make_averages(
             raise BadInput(f'Nothing is painted in the group "{name}", which is to follow on average: paint it.')
     rows = [Rows(np.array([0, len(points)], np.int32), points, share / share.sum()) for points, share in shares]
     if turns:
-        for (points, share), name in zip(shares[:first], names[:first], strict=True):
+        turned = first if paired else len(shares)
+        for (points, share), name in zip(shares[:turned], names[:turned], strict=True):
             for along in _moments(rest[points], share):
                 rows.append(Rows(np.array([0, len(points)], np.int32), points, along))
                 names.append(f"{name}, the way it lies")

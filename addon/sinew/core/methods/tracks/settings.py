@@ -246,7 +246,7 @@ class Settings(CollisionSettings):
     region_turns: bool = setting(
         False,
         "Patches keep the way that they lie too, not only their place: stiffer to the eye, for a gesture that must be "
-        "read",
+        "read. Groups that another guide has too keep their place alone",
         counts=CHANGED,
         label="Keep Turn",
     )
