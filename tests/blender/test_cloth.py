@@ -20,6 +20,7 @@ from sinew import setups
 from sinew.core.base.errors import Cancelled
 from sinew.core.geometry.crossings import find_crossings
 from sinew.scene import passengers, setup
+from sinew.setups.tracks.flesh_out import shows_guide
 from sinew.setups.tracks.reading import PIN_GROUP
 
 FRAMES = 6
@@ -195,6 +196,34 @@ def test_flesh_out_makes_a_fine_mesh_that_moves_with_the_coarse_one(tmp_path: Pa
         for frame in (1, FRAMES):
             assert np.abs(shown_at(fine, frame)[:count] - shown_at(skirt, frame)).max() < 1e-4
         assert passengers.wearer(fine, bpy.context.scene).name == "Dancer"
+    finally:
+        sinew.unregister()
+
+
+def build_fins(path: Path, faces: list[tuple[int, int, int]]) -> None:
+    """A setup of cloth for triangles that meet at one edge."""
+    scenes.reset_scene()
+    set_frames(1, FRAMES)
+    corners = 0.3 * np.array([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, -1)], float)
+    add_mesh("Fins", corners, faces)
+    save(path)
+    activate("Fins")
+    assert bpy.ops.sinew.add(method="tracks") == {"FINISHED"}
+
+
+def test_flesh_out_takes_any_surface_and_says_where_there_is_none(tmp_path: Path) -> None:
+    sinew.register()
+    try:
+        build_fins(tmp_path / "none.blend", [])
+        with pytest.raises(RuntimeError, match="no faces") as told:
+            bpy.ops.sinew.flesh_out(levels=2)
+        assert "Traceback" not in str(told.value) and len(bpy.data.objects) == 1
+        build_fins(tmp_path / "fins.blend", [(0, 1, 2), (0, 1, 3), (0, 1, 4)])
+        assert bpy.ops.sinew.flesh_out(levels=2) == {"FINISHED"}
+        fine = bpy.context.object
+        assert not shows_guide(fine) and len(fine.data.vertices) == 35
+        outcome = setups.bake_object(fine.name, {"collide": False}, target(), method="tracks")
+        assert outcome.report["cloth"]["residual_relative"] < 1e-10
     finally:
         sinew.unregister()
 

@@ -16,12 +16,14 @@ from ...scene.errors import SceneError
 from ...scene.groups import write_group
 from ...scene.subject import Subject, evaluated_mesh, shown
 from ..passengers import new_setup
+from ..target import sentences
 from .guide import faces_of
 
 _MOST_VERTICES = 2_000_000
 _BOUND = "Sinew Guide"
 
 
+@sentences()
 def flesh_out(ob: Any, levels: int, scene: Any) -> Any:
     """A new object with a mesh so many times finer, its UV maps, materials, vertex groups and shape keys, and a setup
     whose guide is `ob`."""
@@ -53,6 +55,11 @@ def flesh_out(ob: Any, levels: int, scene: Any) -> Any:
     setup.save_of(fine, entry, scene)
     ob.hide_render = True
     return fine
+
+
+def shows_guide(fine: Any) -> bool:
+    """Whether it moves with its guide before it is baked."""
+    return _BOUND in fine.modifiers
 
 
 def _object_of(ob: Any, source: Any, made: Subdivided, scene: Any) -> Any:

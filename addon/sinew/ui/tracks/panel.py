@@ -10,7 +10,7 @@ import bpy
 from ...core.methods.tracks.settings import MATERIAL_GROUPS, is_woven
 from ...scene import passengers, setup
 from ...scene.sampler import AMOUNT
-from ...setups.tracks.flesh_out import flesh_out
+from ...setups.tracks.flesh_out import flesh_out, shows_guide
 from ...setups.tracks.reading import looks_solid, pin_group
 from ...setups.tracks.undeformed import UNDEFORMED, has_shape
 from ..classes import asking, needs, registering, telling
@@ -195,6 +195,12 @@ class SINEW_OT_flesh_out(bpy.types.Operator):
         operators.select_only(context, fine)
         properties.refresh()
         self.report({"INFO"}, f'"{fine.name}" has {len(fine.data.vertices)} vertices')
+        if not shows_guide(fine):
+            self.report(
+                {"WARNING"},
+                f'"{fine.name}" follows its guide once it is baked: Blender does not show it there before, where edges '
+                "of the guide have three faces, or faces are concave",
+            )
         return {"FINISHED"}
 
 
