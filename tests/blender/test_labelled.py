@@ -53,6 +53,15 @@ def test_weights_do_not_depend_on_how_a_body_stands_or_is_meshed(key: str) -> No
         assert np.abs(follow_of(other)[: len(expected)] - expected).max() <= 0.02, name
 
 
+@pytest.mark.parametrize("key", ["trex", "fox", "jumping_man"])
+def test_without_bones_an_action_tells_what_is_held_and_what_is_free(key: str) -> None:
+    """The T-rex' walk moves both arms as one and its tail more than its head; that of the fox' head is nearly its
+    chest's; the man's jump tells what is flesh."""
+    body = load(key)
+    follow = automatic_follow(body.positions, body.triangles, body.edges, poses=labelled.poses(key))
+    assert all(share >= RIGHT_SIDE for share in scores(body.parts, follow).values())
+
+
 def test_shape_keys_that_bend_a_mesh_tell_what_is_held_as_bones_would() -> None:
     """A button and a bake look at the same frames, and leave the scene where it was."""
     body = BODIES["bat"]()

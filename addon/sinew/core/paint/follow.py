@@ -5,7 +5,8 @@ wound and how fine its mesh is do not matter. Heads, hands and feet follow; tail
 flesh is as free as it is deep: where the body is thick, and where the surface is far from the bones for how thick it
 is. So are thin parts that rise from what carries them: manes, hair, wattles, tails without bones; on a head only what
 is aside of its line, as a muzzle is not. Names of bones help where they speak of tails or of hands. Without bones, what
-the animation moves rigidly counts as carried by some (moving.py). All lengths are relative to the body itself.
+the animation moves rigidly counts as carried by some (moving.py), unless the shape contradicts. All lengths are
+relative to the body itself.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from ..base.hashes import hash_arrays
 from ..base.kept import Kept
 from ..geometry.connected import connected_pieces
 from ..geometry.solid import KEPT, Solid, solid_of
-from .limbs import EAR, HEAD, LIMB, TAIL, TORSO, Tree, by_bones, by_shape
+from .limbs import EAR, HEAD, LIMB, MIRRORED, TAIL, TORSO, Tree, by_bones, by_shape
 from .moving import Motions, motions_of
 
 Floats = npt.NDArray[np.float64]
@@ -53,7 +54,8 @@ _MUZZLE = 1.5  # of its own thickness from the line of a head's bone
 _OFF_LINE = 1.32  # of what is usual on a head: what is nearer to its line goes on with it
 _SHARE = 0.3  # of a head: what is more is the head
 _MOST_HEAD = 0.35  # of a body without bones: what is more is hardly a head, and what is aside of it may be legs
-_LONG = 8.0  # of its own thickness: what rises so far need not be far aside
+_LONG = 8.0  # of its own thickness: what rises so far need not be far aside, and is a long limb
+_SAME_HEAD = 1 / 3  # of two heads together is in both, if they are the same
 _SMOOTH, _SMOOTH_FLESH = 0.014, 0.032  # of size: over which ears and tails let go, and the torso's flesh
 _EXACT = 0.93  # weights from here on follow exactly
 _LEAST_FREE = 0.1  # share of the surface that is free (weight under 1/2) at least
@@ -147,8 +149,13 @@ def _made(
     rows = triangles[solid.triangle]
     touch = solid.axes.to_body(np.einsum("kc,kci->ki", solid.share, positions[rows]))
     if not bones:
+        still = _boneless(solid, touch)
         motions = motions_of(solid, positions, poses, triangles) if len(poses) else None
-        return _boneless(solid, touch) if motions is None else _moved(solid, touch, motions)
+        moved = still if motions is None else _moved(solid, touch, motions)
+        if not _agree(still, moved):
+            return still
+        # Ears go with the head.
+        return replace(moved, kinds=np.where((still.kinds == EAR) & (moved.kinds == HEAD), EAR, moved.kinds))
     if skin is None:
         distances = np.stack([segment_distance(positions, bone) for bone in bones], axis=1)
         skin = np.eye(len(bones), dtype=np.float32)[distances.argmin(axis=1)]
@@ -181,6 +188,11 @@ def _moved(solid: Solid, touch: Floats, motions: Motions) -> Body:
         piece.start if piece.parent < 0 else motions.joint(bone, carriers[piece.parent], piece.start)
         for piece, bone in zip(pieces, carriers, strict=True)
     ]
+    # Motions that are nearly the same tell none: one that is farther off than the piece reaches is none of its.
+    joints = [
+        joint if float(np.linalg.norm(joint - piece.start)) <= piece.reach else piece.start
+        for joint, piece in zip(joints, pieces, strict=True)
+    ]
     bones = [_line(np.zeros(3), np.zeros(3))] * motions.skin.shape[1]
     for index, (piece, bone) in enumerate(zip(pieces, carriers, strict=True)):
         middle = solid.centres[piece.cells].mean(axis=0)
@@ -191,6 +203,35 @@ def _moved(solid: Solid, touch: Floats, motions: Motions) -> Body:
             on = [place for place in on if place is not head]
         bones[bone] = _line(head, np.mean(on, axis=0) if on else 2.0 * middle - head)
     return _around(solid, touch, tree, carriers, bones, motions.skin)
+
+
+def _agree(still: Body, moved: Body) -> bool:
+    """Whether what moves alike tells long limbs of both sides apart and has the head where the shape has it. A shape
+    whose head is far too large was not understood, and judges nothing."""
+    head, moving = still.kinds == HEAD, moved.kinds == HEAD
+    if head.mean() >= _MOST_HEAD:
+        return True
+    if head.any() and (
+        (moved.kinds[head] == TAIL).mean() > 0.5
+        or (moving.any() and (head & moving).sum() < _SAME_HEAD * (head | moving).sum())
+    ):
+        return False
+    torso = np.where(moved.kinds == TORSO, moved.tree.of_cell, -1)
+    return not any(
+        piece.kind == LIMB and piece.reach > _LONG * piece.thick and _carried_together(still, index, torso)
+        for index, piece in enumerate(still.tree.pieces)
+    )
+
+
+def _carried_together(body: Body, index: int, carrier: Ints) -> bool:
+    """Whether one carrier (k,), -1 for none, has most of a piece and of its mirror image."""
+    solid, piece = body.solid, body.tree.pieces[index]
+    plane = solid.plane(MIRRORED)
+    if plane < 0 or piece.is_axial or not len(piece.cells):
+        return False
+    mirror = solid.mirrored(plane)[piece.cells]
+    own = carrier[piece.cells]
+    return bool(((mirror >= 0) & (own >= 0) & (own == carrier[mirror])).mean() > 0.5)
 
 
 def _around(

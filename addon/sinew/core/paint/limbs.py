@@ -23,7 +23,7 @@ Mask = npt.NDArray[np.bool_]
 _DROP = 0.55  # of the thickness so far: a stretch that gets thinner is another one
 _SLICE = 2.37  # cells; whole distances lie between slices
 _ENDS = 8  # looked for to find the middle
-_SYMMETRIC = 0.75  # share of the cells that have a mirror image
+MIRRORED = 0.75  # share of the cells that have a mirror image
 _BUMP = 1.4  # of its own thickness: what rises less than that is no limb
 _SMALL_LIMB = 0.35  # of the largest limb's length times thickness
 _BORDERS = (2.5, 4.0)  # faces of cells, to the 2/3 power of their number; the second where the first finds no head
@@ -95,7 +95,7 @@ class Tree:
     def _find_axis(self) -> None:
         """A piece lies on the axis if it is about as much on either side of the plane of symmetry; of a body without
         one, if no other piece is like it."""
-        plane = self.solid.plane(_SYMMETRIC)
+        plane = self.solid.plane(MIRRORED)
         likes = np.array([(len(p.cells), p.thick, p.reach) for p in self.pieces]) + 1e-12
         for index, piece in enumerate(self.pieces):
             if plane >= 0:
@@ -157,7 +157,7 @@ class Tree:
 
     def _has_pair(self, end: int) -> bool:
         """Whether thin parts rise on either side of an end, as ears and horns do."""
-        solid, plane = self.solid, self.solid.plane(_SYMMETRIC)
+        solid, plane = self.solid, self.solid.plane(MIRRORED)
         inside = np.isin(self.of_cell, self.below(end))
         thin = inside & (solid.thick < _SLENDER * np.array([piece.thick for piece in self.pieces])[self.of_cell])
         if plane < 0 or not thin.any():
@@ -276,7 +276,7 @@ def by_bones(solid: Solid, skin: Floats, above: list[int]) -> tuple[Tree, list[i
                 link[i, j] += shared.sum()
                 link[j, i] += shared.sum()
     # What meets on the plane of symmetry hangs together as a spine does.
-    plane = solid.plane(_SYMMETRIC)
+    plane = solid.plane(MIRRORED)
     middle = [i for i in range(len(bones)) if plane >= 0 and _lies_on(plane, solid.centres[of_cell == i])]
     on_axis = np.ix_(middle, middle)
     link[on_axis] += 0.5 * float(shared.sum()) * (touching[on_axis] > 0.0)
@@ -351,7 +351,7 @@ class _Slices:
 
     def _from_middle(self) -> Floats:
         """How far each cell is from the middle of the body: from where all ends are about as far."""
-        solid, main, plane = self.solid, np.flatnonzero(self.main), self.solid.plane(_SYMMETRIC)
+        solid, main, plane = self.solid, np.flatnonzero(self.main), self.solid.plane(MIRRORED)
         deepest = main[np.argmax(solid.depth[main])]
         nearest = solid.distance_from(np.array([deepest]))
         total = np.zeros(solid.count)
