@@ -400,6 +400,16 @@ def test_who_wears_it_is_led_from_rest_along_with_it(skirt: Any, monkeypatch: py
     assert len(ways) == 8 and 0.1 < moved.max() < 1.0 and (moved < 0.02).mean() > 0.3  # the leg, not the trunk
 
 
+def test_a_skirt_that_starts_settled_hangs_free_of_the_leg_that_was_lifted_through_it(skirt: Any) -> None:
+    body = body_of()
+    leg = body.parent.pose.bones["leg.L"]
+    leg.rotation_quaternion = (np.cos(0.4), np.sin(0.4), 0, 0)
+    leg.keyframe_insert("rotation_quaternion", frame=1)
+    assert crossings(skirt, body, 1) > 0
+    setups.bake_object("Skirt", {"start": "settled", "collide": True, "calm": 0.3}, target(), method="tracks")
+    assert [crossings(skirt, body, frame) for frame in (1, 2)] == [0, 0]
+
+
 # ---- cloth on flesh -------------------------------------------------------------------------------------------------
 
 LONG = 24  # frames until legs and skirt meet

@@ -564,6 +564,16 @@ def test_a_settled_start_hangs_in_its_first_pose_and_stays_so(crease: float, tmp
     assert not any("no rest" in warning for warning in outcome.report["warnings"])
 
 
+def test_a_settled_start_lies_on_what_it_meets(tmp_path: Path) -> None:
+    """Hanging by one side it would reach farther down than the ground is."""
+    shot = make_shot(regions=0, start="settled", collide=True, calm=0.3)
+    shot = dataclasses.replace(shot, painted=ClothPaint(PINNED, collided=Collided(ground=-0.1)))
+    still = (Sample(index, REST.astype(np.float32), np.eye(4)) for index in range(FRAMES))
+    first, *_, last = results(run.bake(shot, still, tmp_path))
+    assert -0.1 < first[:, 2].min() < -0.09 and np.abs(last - first).max() < 5e-3
+    assert len(find_crossings([(first.astype(float), SIDES)]).edges) == 0
+
+
 def test_a_settled_start_has_its_averages_where_the_guide_has_them_and_its_undeformed_shape() -> None:
     right, wide = (REST[:, 0] > 0.2).astype(float), 1.1 * REST
     averages = make_averages(REST, SIDES, None, {"Right": right}, paired=True)

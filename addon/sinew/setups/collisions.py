@@ -138,7 +138,7 @@ def _rest_of_wearer(sampler: Sampler, settings: Any, looked: colliders.Colliders
     """The rest pose of the body that wears this one, where both are led from there; by its name."""
     wearer = wearer_of(sampler.ob, settings, setup.current_scene()) if settings.meets_wearer else None
     met = next((one for one in looked.obstacles if wearer is not None and one.name == wearer.name), None)
-    if settings.start != "rest" or wearer is None or met is None:
+    if settings.start == "moving" or wearer is None or met is None:
         return {}
     rest = None
     with contextlib.suppress(SceneError):

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...bake import contact, told_contact, told_edits
+from ...bake.beginning import Beginning, lead
 from ...bake.course import Around, Course, Sources
 from ...bake.method import Show, Told
 from ...bake.move import Move
@@ -28,6 +29,7 @@ from .painted import paint_of
 Array = npt.NDArray[Any]
 Floats = npt.NDArray[np.float64]
 
+_STANDING = 2.0  # times Settle: so long cloth stands on what it meets before it begins
 _COARSE = 3.0  # edges of so many folds' length are seen
 
 
@@ -117,7 +119,8 @@ class ClothEngine(ClothShow):
         super().__init__(shot)
         self._cloth, self.size = cloth, float(cloth.size)
         start = "" if shot.settings.simulate else "moving"
-        self._course = Course(shot, cloth, cloth.areas, Sources(world, self._acting, self._stored_state), start)
+        sources = Sources(world, self._acting, self._stored_state, self._stand)
+        self._course = Course(shot, cloth, cloth.areas, sources, start)
 
     def counts(self) -> dict[str, int]:
         rows = self._cloth.rows
@@ -151,6 +154,17 @@ class ClothEngine(ClothShow):
         if self._collided is not None and self._cloth.body is None and self._shot.settings.simulate:
             self._cloth.collide(self._collided, contact.obstacles_at(store, 0))
         return self._course.begin(store, index, pulse)
+
+    def _stand(self, store: Store, first: int, settled: Any, is_wanted: Callable[[], bool]) -> Beginning | None:
+        """Cloth that meets things settles on them: led there from its undeformed shape, and standing for a while."""
+        if self._cloth.body is None:
+            return None
+        pose, rate = world(store, first), self._shot.sample_rate
+        outer = self._acting(store, (None, first, first, None))
+        came, stands = max(round(rate), 1), round(_STANDING * self._shot.settings.calm * rate)
+        way = self._cloth.approach(pose, pose, came)
+        acting = way.acting(outer, outer)
+        return lead(self._cloth, way.at, lambda i: world(store, first + i), acting, came + stands, is_wanted)
 
     def move(self, store: Store, index: int) -> Move | None:
         return self._course.move(store, index)
