@@ -24,6 +24,7 @@ _CELLS = 300_000  # of the box around the body
 _SEALED = 0.9  # of a cell: nearer ones close the view
 _SHEET = 0.6  # of a cell: cells nearer to the surface are part of the body, so that it holds together where it is thin
 _BEYOND = 1.0  # cells: the surface is told the thickness of what lies below it
+_EVEN = 1e-3  # of a cell: balls so alike, as mirror images are, are as large; rounding decides between none
 _HIDDEN = 8  # of 26 directions: a cell that sees the border in no more is inside
 _INWARDS = 1.25  # of a cell: so far from the surface it is told on which side a cell lies
 _ODD = 1.0137  # no plane of the body falls between cells because of its size alone
@@ -178,7 +179,7 @@ class Solid:
             for beside in self.faces:
                 to = beside[active]
                 mine = ball[active]
-                larger = radius[active] > radius[to]
+                larger = radius[active] > radius[to] + _EVEN * self.cell
                 to, mine = to[larger], mine[larger]
                 apart = ((self.centres[mine] - self.centres[to]) ** 2).sum(axis=1)
                 inside = apart <= (depth[mine] + _BEYOND * self.cell) ** 2
