@@ -171,7 +171,12 @@ def _add_pulls(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--range", metavar="A-B", help="frames beyond which nothing changes")
     parser.add_argument("--wiggle", type=float, metavar="W", help="1 swings as the body does, 0 hardly overshoots")
     parser.add_argument("--spread", type=float, metavar="S", help="how far in time it is felt, times its own")
-    parser.add_argument("--free", action="store_true", help="what follows the animation exactly may be pulled too")
+    parser.add_argument(
+        "--free",
+        action=argparse.BooleanOptionalAction,
+        help="what follows the animation exactly may be pulled too; --no-free: it stays (as it is in the file, where "
+        "neither is given; in a mesh that Sinew has not moved yet and that has no bones, all may be pulled)",
+    )
     parser.add_argument(
         "--keep-contacts",
         choices=[kind for kind in CONTACTS if kind],
@@ -235,10 +240,9 @@ def _edit(options: argparse.Namespace) -> int:
 
 def _edits(options: argparse.Namespace) -> dict[str, Any]:
     """What is said of edits beside the handles, checked before the file is open."""
-    how: dict[str, Any] = {name: getattr(options, name) for name in ("wiggle", "spread", "floor")}
+    how: dict[str, Any] = {name: getattr(options, name) for name in ("wiggle", "spread", "floor", "free")}
     how["contacts"] = options.keep_contacts
     how = {name: value for name, value in how.items() if value is not None}
-    how |= {"free": True} if options.free else {}
     how |= {"range": parse_range(options.range)} if options.range else {}
     handles = tuple(parse_handle(text) for text in options.handle)
     if not (handles or how or options.clear):

@@ -478,6 +478,10 @@ def test_the_command_pulls_a_finished_bake_and_an_animation_that_sinew_never_saw
     ob = object_of(tmp_path / "edited.blend")
     assert np.abs(shown_at(ob, 1) - given[0]).max() < 1e-6
     assert abs(np.linalg.norm(shown_at(ob, 6)[tip] - given[1][tip]) - 0.05) < 1e-3
+    weights = ob.vertex_groups["Sinew Follow"].weight
+    carried = [vertex for vertex in range(len(given[1])) if weights(vertex) == 1.0]
+    moved = np.linalg.norm(shown_at(ob, 6) - given[1], axis=1)[carried]
+    assert len(carried) > 10 and moved.max() < 1e-5, "what follows its bones stays"
     # Pulled down, and a floor is there.
     floor = lowest(ob)
     kept = ("--keep-contacts", "above", "--floor", floor, "--handle", f"{tip},6,0,0,-0.6", "--clear")

@@ -223,6 +223,7 @@ def test_any_animated_mesh_is_fitted_and_pulled_and_a_still_one_moves_from_nothi
     save(tmp_path / "plain.blend")
     assert bpy.ops.sinew.edit_motion() == {"FINISHED"}
     assert np.abs(frames(ob) - given).max() < 1e-5, "nothing is simulated"
+    assert not item().edit_free, "what follows bones stays, or a pull would carry off the whole body"
     tip = int(np.argmax(given[0][:, 0]))
     assert pull(ob, 0.0, 0.2, 0.0, vertex=tip) == {"FINISHED"}
     assert bpy.ops.sinew.apply_edits() == {"FINISHED"}
@@ -231,6 +232,7 @@ def test_any_animated_mesh_is_fitted_and_pulled_and_a_still_one_moves_from_nothi
     ob.modifiers.remove(still)
     assert np.ptp(frames(ob), axis=0).max() == 0.0
     assert bpy.ops.sinew.edit_motion() == {"FINISHED"}
+    assert item().edit_free
     item().edit_use_range = True
     pull(ob, 0.0, 0.3, 0.0, vertex=tip)
     assert bpy.ops.sinew.apply_edits() == {"FINISHED"}

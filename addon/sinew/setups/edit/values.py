@@ -10,6 +10,7 @@ from ...core.bake.method import Method, find
 from ...core.base.errors import BadInput
 from ...core.edit.handles import Edits, Handle
 from ...scene import setup
+from ...scene.bones import deform_bones
 from ...scene.objects import find_object
 from ..reading import method_to_edit
 from ..target import sentences
@@ -17,10 +18,12 @@ from ..target import sentences
 SETTING = "edits"
 
 
-def only_edited(method: Method) -> dict[str, Any]:
+def only_edited(method: Method, ob: Any) -> dict[str, Any]:
     """Settings of a setup that only serves to be edited: as far as the method has them, it simulates nothing, and all
-    of the mesh may be pulled."""
-    values: dict[str, Any] = {"simulate": False, "collide": False, SETTING: Edits(free=True).to_text()}
+    of a mesh may be pulled that nothing carries. Bones do: what follows them stays, or a pull would carry off the
+    whole body on all frames."""
+    edits = Edits(free=not deform_bones(ob, len(ob.modifiers)))
+    values: dict[str, Any] = {"simulate": False, "collide": False, SETTING: edits.to_text()}
     return {name: value for name, value in values.items() if name in method.settings.all()}
 
 
@@ -29,7 +32,7 @@ def edited_values(
 ) -> tuple[str, dict[str, Any]]:
     """Values with which a bake of an object is pulled by more handles, and the name of its method. `clear`: those that
     it has are forgotten; `how`: fields of `Edits`. A mesh that Sinew has not moved yet is as it was but for them:
-    nothing is simulated, and all of it can be pulled."""
+    nothing is simulated."""
     with sentences():
         ob = find_object(name)
         entry = setup.find_of(ob, setup.current_scene())
@@ -43,8 +46,8 @@ def edited_values(
     values: dict[str, Any] = {}
     before = Edits()
     if entry is None:
-        values = only_edited(method)
-        how.setdefault("free", True)
+        values = only_edited(method, ob)
+        before = Edits.from_text(values[SETTING])
     elif not clear:
         before = Edits.from_text(getattr(method.settings().replace(entry.settings), SETTING))
     edits = dataclasses.replace(before, handles=(*before.handles, *handles), **how)

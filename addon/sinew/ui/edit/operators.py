@@ -91,7 +91,7 @@ class SINEW_OT_edit_motion(bpy.types.Operator):
         if setup.find_of(ob, scene) is None:
             method = find(setups.method_to_edit(ob))
             entry = setups.new_setup(ob, scene, method.name)
-            entry.settings = only_edited(method)
+            entry.settings = only_edited(method, ob)
             setup.save_of(ob, entry, scene)
             properties.refresh()
         item = operators.active_item(context)
