@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import bmesh
 import bpy
 import numpy as np
 import pytest
@@ -489,6 +490,15 @@ def test_the_command_pulls_a_finished_bake_and_an_animation_that_sinew_never_saw
     assert result.returncode == 0, result.stdout + result.stderr
     ob = object_of(tmp_path / "edited.blend")
     assert lowest(ob) > floor - 0.01 and "contacts held" in result.stdout
+    # Vertices are told by their numbers, so handles are of this mesh alone.
+    shape = bmesh.new()
+    shape.from_mesh(ob.data)
+    shape.faces.new([shape.verts.new((0.01 * x, 0.01 * y, 0.0)) for x, y in ((0, 0), (1, 0), (1, 1), (0, 1))])
+    shape.to_mesh(ob.data)
+    shape.free()
+    changed = save(tmp_path / "changed.blend")
+    result = run_here("bake", changed, "--object", "Arm")
+    assert result.returncode == 0 and "The mesh has other faces" in result.stdout, result.stdout + result.stderr
 
 
 @pytest.mark.once

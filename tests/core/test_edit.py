@@ -3,6 +3,7 @@ and a mesh animation edited over arrays."""
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from typing import Any
 
@@ -625,4 +626,7 @@ def test_edits_are_plain_text_and_come_back_from_it() -> None:
     )
     assert Edits.from_text(edits.to_text()) == edits
     assert parse_handle("3+4+5,7,0,0,1").vertices == (3, 4, 5)
+    named = edits.of_mesh("these faces")
+    assert named.mesh == "these faces" and named.with_handles(*edits.handles).of_mesh("others").mesh == "these faces"
+    assert dataclasses.replace(named, handles=()).of_mesh("others").mesh == "" == Edits().of_mesh("others").mesh
     assert Edits().to_text() == "" and Edits.from_text("") == Edits()

@@ -14,6 +14,8 @@ from ..core.bake.method import Method, find
 from ..core.bake.missing import bridge
 from ..core.bake.shot import Carried, Passenger, Sample, Shot
 from ..core.bake.stored import Stored, open_stored
+from ..core.base.hashes import hash_arrays
+from ..core.edit.handles import Edits
 from ..scene import setup
 from ..scene.objects import find_object, named
 from ..scene.sampler import Playhead, Rest, Sampler
@@ -49,6 +51,7 @@ class Sampling:
         one `world` are simulated together. `resample`: the frames are played, also where an earlier bake holds them,
         and nothing is taken over from one that was spliced."""
         self.name, self.target, self.is_preview, self._resample = name, target, is_preview, resample
+        self._is_pulled = "edits" in values  # handles are given by numbers of vertices as they are now
         self.world = world
         self._companions: tuple[str, ...] = ()
         self.clock = Clock()
@@ -92,6 +95,9 @@ class Sampling:
             carried = yield from add_passengers(sampler, self._choices, self._reading.leaves, self._used)
             passengers = [passenger for _, passenger in carried]
             shot = make_shot(self.method, sampler, rest, read, self._used, self.target, self.setup_id, passengers)
+            if self._is_pulled:
+                self.settings = _of_mesh(self.settings, shot.triangles)
+                shot = dataclasses.replace(shot, settings=_of_mesh(shot.settings, shot.triangles))
             if self.is_preview:
                 whole = shot
                 changes = yield from in_thread(lambda monitor: self.method.coarse(whole, monitor))
@@ -211,6 +217,12 @@ def method_for(name: str, method: str = "") -> Method:
 
 def _meant(existing: setup.Setup | None, method: str) -> Method:
     return find(method or (existing.method if existing else ""))
+
+
+def _of_mesh(settings: Any, triangles: Any) -> Any:
+    """Settings whose handles, if they have some, are said to be of the mesh with these faces."""
+    edits = Edits.from_text(settings.edits).of_mesh(hash_arrays(triangles))
+    return settings.replace({"edits": edits.to_text()})
 
 
 def make_shot(

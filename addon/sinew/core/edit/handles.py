@@ -123,6 +123,12 @@ class Edits:
         layers = tuple(dataclasses.replace(one, mesh="") for one in self.layers)
         return dataclasses.replace(self, handles=(), below=layers)
 
+    def of_mesh(self, mesh: str) -> Self:
+        """With the hash of the faces whose vertices are pulled, which stays the one that the first were pulled of."""
+        if not (self.handles or self.below):
+            return dataclasses.replace(self, mesh="")
+        return dataclasses.replace(self, mesh=self.mesh or mesh)
+
     def with_handles(self, *handles: Handle) -> Self:
         return dataclasses.replace(self, handles=(*self.handles, *handles))
 

@@ -197,7 +197,7 @@ class SINEW_OT_clear_edits(_Changing, bpy.types.Operator):
     poll = asking(stored.is_editable)
 
     def change(self, context: Any, item: Any) -> None:
-        stored.change(item, handles=(), below=(), mesh="")
+        stored.change(item, handles=(), below=())
 
 
 class SINEW_OT_bake_in_edits(_Changing, bpy.types.Operator):

@@ -14,7 +14,6 @@ from mathutils import Vector
 
 from ...core.base.errors import Error
 from ...core.edit.handles import Handle
-from ...scene import setup
 from ..classes import asking
 from ..setup import live, operators, state
 from . import overlay, rows, stored
@@ -79,7 +78,7 @@ class SINEW_OT_pull(bpy.types.Operator):
         handles = list(before.handles)
         at = self.number if 0 <= self.number < len(handles) else len(handles)
         handles[at : at + 1] = [handle]
-        stored.write(item, replace(before, handles=tuple(handles), mesh=_mesh_of(context) or before.mesh))
+        stored.write(item, replace(before, handles=tuple(handles)))
         rows.refresh(item)
         item.handles_index = at
 
@@ -263,15 +262,6 @@ def _select(event: Any) -> Any:
         place = (event.mouse_region_x, event.mouse_region_y)
         bpy.ops.view3d.select("EXEC_DEFAULT", True, location=place, deselect_all=True)
     return {"CANCELLED"}
-
-
-def _mesh_of(context: Any) -> str:
-    """The faces of the bake, by their hash; "" without one."""
-    entry = setup.find_of(context.object, context.scene)
-    try:
-        return str(state.manifest_of(state.target().root, entry.bake).topology) if entry and entry.bake else ""
-    except Error:
-        return ""
 
 
 def _handle_under(context: Any, item: Any, edited: Any, mouse: Any, *, is_now: bool) -> int:

@@ -38,7 +38,9 @@ def edits_of(item: Any) -> Edits:
 
 
 def write(item: Any, edits: Edits) -> None:
-    properties.write(item, SETTING, edits.to_text())
+    """Handles are of the mesh of the bake that is seen while they are made."""
+    bake = state.bake_of(item)
+    properties.write(item, SETTING, edits.of_mesh(bake[1].topology if bake is not None else "").to_text())
 
 
 def change(item: Any, **values: Any) -> None:
