@@ -95,6 +95,35 @@ def test_what_is_applied_is_saved_and_what_is_not_waits_in_the_setup(arm: Any, t
     assert state_now().kind == state.BAKED and not stored.is_pending(item())
 
 
+def test_another_version_of_the_file_is_edited_on_the_bake_that_it_plays(
+    arm: Any, tmp_path: Path, capfd: Any
+) -> None:
+    before, old, tip = frames(arm), entry().bake, tip_of(arm)
+    save(tmp_path / "arm_v02.blend")
+    assert state_now().kind == state.BAKED
+    assert pull(arm, 0.0, 0.05, 0.0) == {"FINISHED"}
+    assert bpy.ops.sinew.apply_edits() == {"FINISHED"}
+    assert state_now().kind == state.BAKED and entry().bake != old
+    moved = world(arm, frames(arm)[AT - 1])[tip] - world(arm, before[AT - 1])[tip]
+    assert np.linalg.norm(moved - [0.0, 0.05, 0.0]) < 1e-3
+    save(tmp_path / "arm_v02.blend")
+    load(tmp_path / "arm.blend")
+    assert entry().bake == old and np.array_equal(frames(bpy.context.object), before), "the older one is as it was"
+    save(tmp_path / "arm.blend")
+    load(tmp_path / "arm_v02.blend")
+    assert state_now().kind == state.BAKED and playback.cache_path(bpy.context.object).is_file()
+    # In another folder it is told why not.
+    (tmp_path / "other").mkdir()
+    save(tmp_path / "other" / "arm.blend")
+    state.forget()
+    with pytest.raises(RuntimeError, match="lies in another folder"):
+        bpy.ops.sinew.apply_edits()
+    capfd.readouterr()
+    bpy.ops.sinew.edit_motion()
+    pull(bpy.context.object, 0.0, 0.06, 0.0)
+    assert capfd.readouterr().out.count("lies in another folder") == 2
+
+
 def test_the_list_mutes_scales_holds_and_removes(arm: Any) -> None:
     before, tip = frames(arm), tip_of(arm)
     pull(arm, 0.0, 0.05, 0.0)

@@ -20,18 +20,20 @@ from ..scene.steps import Steps
 from .marks import changed, is_of_result, marks_of, marks_of_result
 from .play import objects_of
 from .reading import reading_of
-from .target import Target, sentences
+from .target import Target, bake_root, sentences
 
 
 def why_not_remake(ob: Any, scene: Any, target: Target) -> str:
     """Why the bake of an object cannot be shown otherwise without baking it again, or ""."""
     entry = setup.find_of(ob, scene)
     manifest = folders.read_manifest(target.root, entry.bake) if entry is not None else None
+    if entry is not None and manifest is None and bake_root(ob, entry, target) != target.root:
+        return "The bake that plays lies in another folder, beside another file: press Bake"
     if entry is None or manifest is None or not manifest.complete or manifest.is_preview:
         return "There is no finished bake: bake first"
     settings = find(entry.method).settings().replace(entry.settings)
-    if manifest.owner != (target.file_name, entry.id):
-        return "This needs a new bake: press Bake"
+    if manifest.owner_setup != entry.id:  # the file may be another version, whose bake stays as it is
+        return f'The bake that plays is that of the setup of "{manifest.owner_object}": press Bake'
     if {BODY, SIMULATION} & {one.belongs for one in settings.differing(manifest.settings)}:
         return "Other settings have changed too: press Bake"
     marks = marks_of(ob, scene, entry.method, settings)
@@ -85,7 +87,7 @@ class ObjectRemake:
             raise BadInput(f"{reason}.")
         entry = setup.find_of(ob, scene)
         assert entry is not None
-        self.setup_id, self.bake, self.root = entry.id, entry.bake, target.root
+        self.setup_id, self.bake, self.root, self._file = entry.id, entry.bake, target.root, target.file_name
         self.settings = find(entry.method).settings().replace(entry.settings)
         self._name, self._method = name, entry.method
         self.shown: Any = None  # what the method has read about the results
@@ -105,8 +107,9 @@ class ObjectRemake:
     def run(self, progress: Progress | None = None) -> baking.Outcome:
         """Needs no scene, so it may run in a thread."""
         return remake.remake(
-            self.root, self.bake, self.settings, self.shown, amounts=self.amounts, progress=progress
-        )
+            self.root, self.bake, self.settings, self.shown,
+            owner_file=self._file, amounts=self.amounts, progress=progress,
+        )  # fmt: skip
 
     def is_welcome(self) -> str:
         """Why the result can no longer be used, or ""."""

@@ -29,11 +29,13 @@ def remake(
     settings: Any,
     shown: Any = None,
     *,
+    owner_file: str | None = None,
     amounts: Sequence[float] | None = None,
     progress: Progress | None = None,
 ) -> Outcome:
     """A complete bake with other result settings. `shown`: what its method has read of the scene about them now.
-    `amounts`: of each sample, as keyframed; None: those of the bake.
+    `owner_file`: the .blend that it is for; None: that of the bake. `amounts`: of each sample, as keyframed; None:
+    those of the bake.
 
     KeyboardInterrupt (also from `progress`) ends in Cancelled, and nothing has changed.
     """
@@ -48,7 +50,8 @@ def remake(
                 results.shown.look = lambda stage, done, total: progress(stage, done, total, -1.0)
             if all(_is_made(old, shot, sample) for sample in _samples(old, amounts)):
                 return Outcome(bake_id, old.folder, old.manifest.report, True)
-            store = Store.fork(root, old, settings=shot.settings.as_dict())
+            owner = old.manifest.owner_file if owner_file is None else owner_file
+            store = Store.fork(root, old, settings=shot.settings.as_dict(), owner_file=owner)
         results = dataclasses.replace(results, store=store, clock=clock)
         is_late = bool(shot.method.late(shot.settings))  # what depends on all samples is made whole
         for sample in _samples(store, amounts):

@@ -101,6 +101,9 @@ class SINEW_OT_edit_motion(bpy.types.Operator):
             bpy.ops.sinew.bake(how)
         elif item is not None and stack.own_modifier(ob) is not None and stored.can_be_edited(item):
             live.touch(item)
+            reason = state.why_not_remake(context.object, context.scene)
+            if reason:
+                self.report({"WARNING"}, f"Handles do nothing yet. {reason}")
         return {"FINISHED"}
 
 

@@ -70,6 +70,9 @@ class SINEW_OT_pull(bpy.types.Operator):
         except Error as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
+        reason = state.why_not_remake(context.object, context.scene)
+        if reason:
+            self.report({"WARNING"}, f"The handle does nothing yet. {reason}")
         return {"FINISHED"}
 
     def _put(self: Any, context: Any, item: Any, handle: Handle) -> None:
