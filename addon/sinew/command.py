@@ -235,7 +235,10 @@ def _edit(options: argparse.Namespace) -> int:
     values |= _values(options, baking.method_for(options.object, method))
     where = baking.Target(target)
     outcome = baking.bake_object(options.object, values, where, _ProgressLine(), method=method)
-    return _saved(options, file, baking, where, outcome)
+    result = _saved(options, file, baking, where, outcome)
+    if any("free it" in told for told in (outcome.report.get("edits") or {}).get("left_out", ())):
+        print("To free what follows the animation exactly, give --free.")
+    return result
 
 
 def _edits(options: argparse.Namespace) -> dict[str, Any]:

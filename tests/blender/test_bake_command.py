@@ -483,8 +483,10 @@ def test_the_command_pulls_a_finished_bake_and_an_animation_that_sinew_never_saw
     carried = [vertex for vertex in range(len(given[1])) if weights(vertex) == 1.0]
     moved = np.linalg.norm(shown_at(ob, 6) - given[1], axis=1)[carried]
     assert len(carried) > 10 and moved.max() < 1e-5, "what follows its bones stays"
+    result = run_here("edit", tmp_path / "edited.blend", "--object", "Arm", "--handle", f"{carried[0]},6,0,0.1,0")
+    assert result.returncode == 0 and "give --free" in result.stdout, result.stdout + result.stderr
     # Pulled down, and a floor is there.
-    floor = lowest(ob)
+    floor = lowest(object_of(tmp_path / "edited.blend"))
     kept = ("--keep-contacts", "above", "--floor", floor, "--handle", f"{tip},6,0,0,-0.6", "--clear")
     result = run_here("edit", tmp_path / "edited.blend", "--object", "Arm", *kept)
     assert result.returncode == 0, result.stdout + result.stderr
@@ -508,6 +510,7 @@ def test_the_command_pulls_a_finished_bake_and_an_animation_that_sinew_never_saw
         ((), "Nothing is to be edited"),
         (("--handle", "3,4,5"), "is no handle"),
         (("--handle", "3,4,0,0,1", "--range", "5-9"), "outside the range"),
+        (("--handle", "3,4,0,0,1", "--floor", "0"), "A floor alone does nothing"),
         (("--handle", "99999,4,0,0,1"), "no vertex 99999"),
     ],
 )

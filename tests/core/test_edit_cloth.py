@@ -116,3 +116,5 @@ def test_a_sheet_that_is_not_simulated_is_as_animated_and_can_be_pulled(tmp_path
     off = np.array(results(moved), float) - results(free)
     assert np.abs(off[4, CORNER] - [0.0, 0.02, 0.1]).max() < 1e-5
     assert METHOD.settings.all()["edits"].belongs == "result"
+    told = " ".join(lines(moved.report))
+    assert "Edited by 1 handle: all land" in told and "regions" not in told and "steps a sample" not in told

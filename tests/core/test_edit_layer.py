@@ -12,6 +12,7 @@ import pytest
 import shots
 from bodies import box_surface
 from sinew.core.bake import remake, run, told_edits
+from sinew.core.bake.report import lines
 from sinew.core.bake.shot import Sample
 from sinew.core.bake.store import Store
 from sinew.core.base.errors import Cancelled
@@ -152,6 +153,7 @@ def test_handles_without_a_place_in_the_bake_are_told_and_the_others_act(baked: 
     assert np.array_equal(played(kept), played(edited(baked, with_edits(pull()))))
     other = edited(baked, settings.replace({"edits": dataclasses.replace(same, mesh="another").to_text()}))
     assert "other faces" in other.report["edits"]["left_out"][0]
+    assert "1 handle does not act: clear it" in other.report["edits"]["left_out"][0]
     assert np.array_equal(played(other), played(baked))
 
 
@@ -182,6 +184,30 @@ def test_handles_in_conflict_meet_half_way_and_the_rest_is_told(baked: run.Outco
     moved = (played(outcome).astype(float) - played(baked))[5, TIP]
     assert np.linalg.norm(moved) < 0.01
     assert outcome.report["edits"]["missed"] == pytest.approx(0.1, abs=0.01)
+    other = int(np.argsort(np.linalg.norm(REST - REST[TIP], axis=1))[1])
+    against = edited(baked, with_edits(pull(0.1, 0.0, 0.0), Handle((other,), AT, (-0.1, 0.0, 0.0)), pull(frame=9.0)))
+    (told,) = against.report["edits"]["left_out"]
+    assert told.startswith(f"Vertex {TIP} on frame 6 and vertex {other} on frame 6 are pulled against each other")
+
+
+def test_contacts_that_are_kept_with_nothing_around_are_told(baked: run.Outcome) -> None:
+    for floor, is_told in ((None, True), (-1.0, False)):
+        outcome = edited(baked, with_edits(pull(0.02, 0.0, 0.0), contacts="above", floor=floor))
+        assert any("There is no floor" in one for one in outcome.report["edits"]["left_out"]) == is_told
+
+
+def test_an_edit_without_a_simulation_is_told_without_lines_of_one(tmp_path: Path) -> None:
+    shot = dataclasses.replace(make_shot(), painted=FleshPaint(np.ones(len(REST))))
+    shot = dataclasses.replace(shot, settings=shot.settings.replace({"simulate": False}))
+    told = " ".join(lines(run.bake(shot, samples(), tmp_path).report))
+    assert "fit error" in told and "followed vertices" not in told and "weights" not in told
+
+
+def test_shares_are_told_without_exponents() -> None:
+    for share, told in ((1.3, "130 %"), (0.1, "10 %"), (0.0123, "1.2 %"), (1e-4, "0.01 %"), (1e-9, "under 0.001 %")):
+        assert told_edits.percent(share) == told
+    report = {"handles": 1, "baked_in": 0, "left_out": [], "missed_relative": 12.3}
+    assert told_edits.lines(report) == ["Edited by 1 handle: the farthest misses by 1230 % of size"]
 
 
 def test_a_huge_pull_is_approached_stays_finite_and_tells_what_it_folds(baked: run.Outcome) -> None:

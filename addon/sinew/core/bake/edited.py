@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from .contact import obstacles_at
 from .obstacles import Obstacles
 from .shot import Shot
 from .store import Store
+from .told_edits import LANDED, percent
 
 Floats = npt.NDArray[np.float64]
 
@@ -94,10 +96,12 @@ class StoredEdits:
             self._layers.append(_Layer(number, editor))
             self.acting = len(edits.handles) if number == self._below else 0
             if not self.goes_on:
+                self.left_out += tuple(self._at_odds(edits, editor))
+                self.left_out += () if self.is_live else self._untouched(edits)
                 self.left_out += tuple(self._folded(edits, number))
                 self.left_out += () if self.is_live else tuple(self._run_into(edits, number))
                 if self.landed.slipped_share > _SLIPS and not self.is_live:
-                    off = f"{100 * self.landed.slipped_share:.2g} % of the pull"
+                    off = f"{percent(self.landed.slipped_share)} of the pull"
                     self.left_out += (f"Contacts are off by {off}: pull less far, or choose Stay Out.",)
 
     @property
@@ -239,6 +243,27 @@ class StoredEdits:
         arrays = {name: self._store.constant(f"obstacle_{name}") for name in names}
         return Obstacles(("",) * len(arrays["thickness"]), **arrays)
 
+    def _at_odds(self, edits: Edits, editor: Editor) -> Iterator[str]:
+        """What is said of handles that miss because others pull the same place elsewhere at the same time."""
+        if self.landed.contact_rows:
+            return  # which may be what they miss by
+        every = zip(edits.handles, self.landed.missed, strict=True)
+        missing = [handle for handle, missed in every if missed > LANDED * self.size]
+        for one, other in itertools.combinations(missing, 2):
+            begin, end = max(one.frame, other.frame), min(one.frames[-1], other.frames[-1])
+            places = [self._shot.rest[list(handle.vertices)].mean(axis=0) for handle in (one, other)]
+            reach = max(handle.radius or editor.radius for handle in (one, other))
+            if begin <= end + 1.0 and math.dist(*places) <= reach:
+                first, second = (f"ertex {handle.vertices[0]} on frame {handle.frame:g}" for handle in (one, other))
+                yield f"V{first} and v{second} are pulled against each other: mute one, or bring them together."
+
+    def _untouched(self, edits: Edits) -> tuple[str, ...]:
+        """What is said where contacts are kept with nothing around."""
+        if not edits.contacts or edits.floor is not None or self._obstacles().count:
+            return ()
+        return ("There is no floor and nothing else to meet, so only parts of the body itself keep their contacts: "
+                "set a floor, or turn Collide on and bake.",)  # fmt: skip
+
     def _folded(self, edits: Edits, number: int) -> Iterator[str]:
         """What is said of handles that pull so far that the body is turned inside out there."""
         for frame in sorted({handle.frame for handle in edits.handles}):
@@ -261,8 +286,8 @@ class StoredEdits:
         manifest, told = self._store.manifest, list[str]()
         if edits.mesh and edits.mesh != manifest.topology:
             count = len(edits.acting) + len(edits.below)
-            return Edits(), (f"The mesh has other faces than when it was edited, so {count} handles do not act: clear "
-                             "them.",) if count else ()  # fmt: skip
+            act = "1 handle does not act: clear it" if count == 1 else f"{count} handles do not act: clear them"
+            return Edits(), (f"The mesh has other faces than when it was edited, so {act}.",) if count else ()
         last = self._frame_of(manifest.samples - 1)
 
         def kept(one: Edits) -> Edits:

@@ -134,11 +134,12 @@ def tell(report: Mapping[str, Any]) -> Told:
     fit, touched = report["fit_error"], told_contact.lines(report.get("contact"))
     followed = report["follow_error"]["max_relative"]
     edits = told_edits.lines(report.get("edits"))
+    is_simulated = report["settings"].get("simulate", True)  # or it is only edited
     return Told(
         f"{report['tets']:,} tets",
         (
-            f"fit error {100 * fit['rms_relative']:.3f} % rms, {100 * fit['max_relative']:.2f} % max of size; followed "
-            f"vertices within {100 * followed:.5f} %",
+            f"fit error {100 * fit['rms_relative']:.3f} % rms, {100 * fit['max_relative']:.2f} % max of size"
+            + (f"; followed vertices within {100 * followed:.5f} %" if is_simulated else ""),
             *touched,
             *edits,
         ),
@@ -175,9 +176,9 @@ def _warnings(shot: Shot, report: Mapping[str, Any], repaired: list[float]) -> l
     settings, paint = shot.settings, paint_of(shot)
     regions, follow = paint.regions, paint.follow
     held = settings.free_body or regions.bones is not None or regions.inside is not None or settings.average_regions > 0
-    if not (follow >= 1.0).any() and not settings.follow_animated and not held:
+    if not (follow >= 1.0).any() and not settings.follow_animated and not held and settings.simulate:
         found.append("Nothing is followed exactly, so the whole body may drift: paint some weights of 1.")
-    if not (follow < 0.5).any() and not settings.follow_animated:
+    if not (follow < 0.5).any() and not settings.follow_animated and settings.simulate:
         found.append("Everything follows the input closely, so there is little to see: paint some weights below 0.5.")
     if report["unsettled"]:
         found.append("The flesh found no rest in the first pose: it goes on settling in the first frames.")

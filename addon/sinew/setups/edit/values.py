@@ -51,4 +51,6 @@ def edited_values(
     elif not clear:
         before = Edits.from_text(getattr(method.settings().replace(entry.settings), SETTING))
     edits = dataclasses.replace(before, handles=(*before.handles, *handles), **how)
+    if "floor" in how and not edits.contacts:
+        raise BadInput("A floor alone does nothing: say with --keep-contacts what becomes of contacts with it.")
     return method.name, {**values, SETTING: edits.to_text()}

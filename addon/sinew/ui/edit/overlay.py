@@ -16,6 +16,7 @@ from bpy_extras import view3d_utils
 from gpu_extras import batch as gpu_batch
 from mathutils import Vector
 
+from ...core.bake.told_edits import percent
 from ...core.base.errors import Error
 from ...scene import compat
 from ...scene.objects import unit_of
@@ -86,7 +87,7 @@ def missed_text(edited: Any) -> str:
     worst = max(edited.landed.missed, default=0.0)
     count = len(edited.edits.acting)
     why = "handles pull against each other" if count > 1 else "it is out of reach"
-    return f"A handle misses its place by {100 * worst / edited.size:.2g} % of size: {why}"
+    return f"A handle misses its place by {percent(worst / edited.size)} of size: {why}"
 
 
 def _key(item: Any) -> Any:

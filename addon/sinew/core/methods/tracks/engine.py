@@ -284,6 +284,8 @@ def tell(report: Mapping[str, Any]) -> Told:
     weighs = f"{cloth['mass']:.2f} kg, {cloth['substeps']} steps a sample"
     pinned = f"{cloth['followed_vertices']} vertices pinned, off by {percent_of(report['follow_error'])}"
     told = (*told_contact.lines(report.get("contact")), *told_edits.lines(report.get("edits")))
+    if not report["settings"].get("simulate", True):  # it is only edited
+        return Told("", told, told)
     lines = (*filter(None, (held, lags if cloth["lagging"] else "", weighs, pinned)), *told)
     return Told(f"{cloth['regions']} regions", lines, lines)
 
