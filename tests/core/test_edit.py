@@ -599,12 +599,32 @@ def test_a_mesh_animation_is_edited_in_ten_lines_and_the_rest_of_it_stays() -> N
     assert np.abs(within[15] - frames[15])[near].max() < 1e-6 < np.abs(edited[15] - frames[15])[near].max()
 
 
+def test_an_edited_animation_is_a_sequence() -> None:
+    rest, triangles, frames = waving(4)
+    edited = sinew.EditedSheet(rest, triangles, frames, (rest[:, 0] < 0.15).astype(float))
+    edited.pull(np.argmax(rest[:, 0]), 3, (0.0, 0.0, 0.1))
+    every = list(edited)
+    assert len(every) == 4 and not np.array_equal(every[3], frames[3])
+    assert np.array_equal(edited[-1], every[3]) and np.array_equal(edited[-1:], every[3:])
+    assert np.array_equal(edited[::-2], every[::-2]) and edited[4:] == []
+    for beyond in (4, -5):
+        with pytest.raises(IndexError):
+            edited[beyond]
+
+
 def test_bad_handles_are_answered_in_a_sentence() -> None:
     rest, triangles, frames = waving(4)
     follow = (rest[:, 0] < 0.15).astype(float)
     edited = sinew.EditedFrames(rest, triangles, frames, follow, sinew.Settings(resolution=8))
     with pytest.raises(sinew.Error, match="no frame 9"):
         edited.pull(0, 9, (0, 0, 1))
+    with pytest.raises(sinew.Error, match="no frame 9"):
+        edited.pull(0, 2, (0, 0, 1), until=9)
+    with pytest.raises(sinew.Error, match="no vertex 9999: the mesh has"):
+        edited.pull(9999, 2, (0, 0, 1))
+    for kind in (sinew.EditedFrames, sinew.EditedSheet):
+        with pytest.raises(sinew.Error, match=f"{len(rest) - 1} follow weights and {len(rest)} vertices"):
+            kind(rest, triangles, frames, follow[1:])
     edited.pull(int(np.argmin(rest[:, 0])), 2, (0.0, 0.0, 0.1), radius=0.01)
     with pytest.raises(sinew.Error, match="follows the animation exactly"):
         edited[2]

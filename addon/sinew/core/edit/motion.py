@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, overload
 
 import numpy as np
 
@@ -40,9 +40,13 @@ class EditedMotion:
 
     def pull(self, vertex: int | Sequence[int], frame: int, by: Sequence[float], **more: Any) -> None:
         """A handle: a vertex, or the mean of several, at a frame. `more`: fields of `Handle`."""
-        vertices = (vertex,) if isinstance(vertex, int) else tuple(vertex)
-        if not 0 <= frame < len(self._frames):
-            raise BadInput(f"There is no frame {frame}: the animation has frames 0 to {len(self._frames) - 1}.")
+        vertices = tuple(int(one) for one in (vertex if isinstance(vertex, Iterable) else (vertex,)))
+        count = len(self._surface[0])
+        if max(vertices, default=0) >= count:
+            raise BadInput(f"There is no vertex {max(vertices)}: the mesh has {count}, from 0 on.")
+        for asked in (frame, more.get("until")):
+            if asked is not None and not 0 <= asked < len(self):
+                raise BadInput(f"There is no frame {asked}: the animation has frames 0 to {len(self) - 1}.")
         x, y, z = by
         self.edits = self.edits.with_handles(Handle(vertices, frame, (x, y, z), **more))
 
@@ -55,8 +59,15 @@ class EditedMotion:
     def __len__(self) -> int:
         return len(self._frames)
 
-    def __getitem__(self, index: int) -> Floats:
-        """The edited surface (t, 3) of a frame."""
+    @overload
+    def __getitem__(self, index: int) -> Floats: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Floats]: ...
+    def __getitem__(self, index: int | slice) -> Floats | list[Floats]:
+        """The edited surface (t, 3) of a frame, or those of several."""
+        if isinstance(index, slice):
+            return [self[one] for one in range(len(self))[index]]
+        index = range(len(self))[index]  # one before 0 counts from the end
         self._solve()
         shape = self._posed(index).shape
         moved = self.editor.frame(index, shape)
@@ -100,6 +111,13 @@ class EditedMotion:
                 kind, frames, surface, self.size, floor=floor, meshes=self.meshes, parts=self._surface
             )
         return self._contacts_of[kind, floor]
+
+
+def check_follow(follow: Any, rest: Any) -> None:
+    """Whether there is a weight for each vertex; None: there are none."""
+    if follow is not None and np.shape(follow) != (len(rest),):
+        count = "x".join(map(str, np.shape(follow)))
+        raise BadInput(f"There are {count} follow weights and {len(rest)} vertices: give one weight for each vertex.")
 
 
 class Itself:
@@ -161,6 +179,7 @@ class EditedSheet(EditedMotion):
         **material: float,
     ) -> None:
         """`region` (t,): where the edit may act, 1, and where not, 0; None: everywhere. `material`: see `shell_of`."""
+        check_follow(follow, rest)
         sheet = Sheet(rest, triangles)
         shell = shell_of(sheet, follow, **material)
         if region is not None:

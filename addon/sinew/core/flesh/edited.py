@@ -21,7 +21,7 @@ from ..edit.body import Body
 from ..edit.contacts import Mesh, find_entered
 from ..edit.editor import Editor
 from ..edit.handles import Edits, Handle
-from ..edit.motion import NOTHING_AROUND, EditedMotion
+from ..edit.motion import NOTHING_AROUND, EditedMotion, check_follow
 from ..paint.weights import spread_over_cage
 from .enricher import Enricher
 from .painted import paint_of
@@ -165,6 +165,7 @@ class EditedFrames(EditedMotion):
         meshes: Callable[[float], Sequence[Mesh]] = NOTHING_AROUND,
     ) -> None:
         """`region` (t,): where the edit may act, 1, and where not, 0; None: everywhere. What follows exactly stays."""
+        check_follow(follow, rest)
         settings = (settings or Settings()).replace({"simulate": False})
         self._enricher = Enricher(rest, triangles, follow, settings, frame_rate)
         self._fits, self._moments = dict[int, Floats](), dict[int, Moment]()
