@@ -13,7 +13,7 @@ from sinew.core.cage.cage import Cage
 from sinew.core.edit.contacts import Contacts, find_entered, find_own, gaps_to, may_meet, pairs_within
 from sinew.core.edit.editor import Editor, Landed
 from sinew.core.edit.handles import Edits, Handle
-from test_edit import Bar, Moment
+from test_edit import RATE, Bar, Moment
 
 pytestmark = pytest.mark.once
 
@@ -284,3 +284,32 @@ def test_points_that_look_at_each_other_are_not_passed_over() -> None:
     assert len(facing) > 20 and some[facing].all()
     assert not some[200:].all(), "what looks one way is passed over"
     assert not may_meet(points, np.tile([0.0, 0.0, 1.0], (400, 1)), 0.3).any()
+
+
+class Lying(Standing):
+    """It lies over the floor, so high, and stays."""
+
+    def __init__(self, height: float) -> None:
+        self.height = height
+        super().__init__()
+        self.corner = int(np.argmin(np.linalg.norm(self.at(0.0) - [0.0, 0.0, height], axis=1)))
+
+    def at(self, frame: float) -> Floats:
+        return self.vertices[:, [2, 1, 0]] * [1.0, -1.0, 1.0] + [0.0, 0.1, self.height]
+
+    def pulled_down(self, vertex: int, by: float, hold: float) -> tuple[Landed, Floats, Floats]:
+        """How it landed, how far the pulled vertex came, and how low each vertex is on its worst frame."""
+        editor = Editor(self.cage, self.body, RATE, hold=hold)
+        edits = Edits(handles=(Handle((vertex,), 30.0, (0.0, 0.0, -by)),))
+        landed = editor.solve(edits, self.moments.__getitem__, contacts=self.contacts("above"))
+        moves = self.moves(editor)
+        return landed, moves[FRAMES.index(30.0), vertex], (self.at(0.0) + moves)[:, :, 2].min(axis=0)
+
+
+@pytest.mark.parametrize("hold", [2.0, 0.3])
+def test_a_body_in_the_air_that_is_pulled_through_the_floor_lands_on_it(hold: float) -> None:
+    bar = Lying(0.15)
+    landed, moved, lowest = bar.pulled_down(bar.corner, 0.3, hold)
+    assert lowest.min() > -0.002
+    assert moved[2] == pytest.approx(-0.15, abs=0.002) and np.linalg.norm(moved[:2]) < 0.002
+    assert max(landed.missed) == pytest.approx(0.15, abs=0.002), "told"

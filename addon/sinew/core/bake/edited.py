@@ -102,7 +102,8 @@ class StoredEdits:
                 self.left_out += () if self.is_live else tuple(self._run_into(edits, number))
                 if self.landed.slipped_share > _SLIPS and not self.is_live:
                     off = f"{percent(self.landed.slipped_share)} of the pull"
-                    self.left_out += (f"Contacts are off by {off}: pull less far, or choose Stay Out.",)
+                    way_out = "pull less far" if edits.contacts == "above" else "pull less far, or choose Stay Out"
+                    self.left_out += (f"Contacts are off by {off}: {way_out}.",)
 
     @property
     def vertex_count(self) -> int:

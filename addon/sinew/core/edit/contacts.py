@@ -150,10 +150,11 @@ class Contacts:
             for way in (ways_across(normals[k]) if self.kind == "pin" else normals[k : k + 1])
         ]
 
-    def beyond(self, frame: float, start: Floats, goal: Floats) -> Floats:
-        """How far (3,) a goal is to be taken back that no contact would let a point come to."""
+    def beyond(self, frame: float, start: Floats, goal: Floats, margin: float) -> Floats:
+        """How far (3,) a goal is to be taken back that no contact would let a point come to: nothing comes nearer than
+        `margin` metres that was not."""
         gaps, normals = self._gaps(frame, np.stack([start, goal]))
-        back: Floats = max(0.0, min(float(gaps[0]), 0.0) - float(gaps[1])) * normals[1]
+        back: Floats = max(0.0, min(float(gaps[0]), margin) - float(gaps[1])) * normals[1]
         return back
 
     def broken(

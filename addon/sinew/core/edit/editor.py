@@ -135,8 +135,9 @@ class Editor:
             return Landed(())
         rows = [row for number, handle in enumerate(edits.acting) for row in self._rows(number, handle, posed)]
         if contacts is not None:
+            clear = _CLEAR * self._longest(rows)
             for row in rows:
-                back = contacts.beyond(row.frame, row.start, row.goal)
+                back = contacts.beyond(row.frame, row.start, row.goal, clear)
                 row.goal, row.target = row.goal + back, row.target + back
                 row.beyond += float(np.linalg.norm(back))
         self._goals = {(row.frame, row.vertices): tuple(row.goal) for row in rows}
@@ -231,7 +232,8 @@ class Editor:
         """Holds the contacts that are off most, a few after each look, until none is; how far handles are missed then,
         and what the worst contact is off. Where a few are not enough, as for a body that nothing else holds, all that
         touches is held at once. Where handles and contacts cannot both be, handles give way, ten times as much after
-        each try: one that gives way altogether leaves the contacts of the input."""
+        each try: one that gives way altogether leaves the contacts of the input, and where even that does not help
+        nothing is edited."""
         longest = self._longest(rows)
         how, looks, wanted = settings, 1, _SLIPS * longest
         if not settings["goes_on"]:
@@ -249,6 +251,11 @@ class Editor:
             worst = max((one.amount for one in broken), default=0.0)
             return broken, worst, max((way for _, way in looked), default=0.0)
 
+        def is_good() -> bool:
+            """Contacts are kept, and it is nearer to where it is pulled than without the edit."""
+            is_near = float(missed[: len(rows)].max()) <= longest + LANDED * self.size
+            return is_near and farthest <= calm and slipped <= _BEARS * wanted
+
         broken, slipped, farthest = look()
         calm, since = _WILD * max(farthest, longest), 0
         for _ in range(looks):
@@ -261,11 +268,20 @@ class Editor:
             missed, _, _ = self._land([*rows, *self._held], how, False)
             broken, slipped, farthest = look()
             since = 0 if is_new and missed[: len(rows)].max() < _AT_ODDS * longest else since + 1
-        if farthest <= calm and slipped <= _BEARS * wanted:
-            if polish and self._held:
-                missed, _, _ = self._land([*rows, *self._held], {**settings, "goes_on": True}, True)
-            return missed, slipped
-        few, all_held = self._held, [] if settings["goes_on"] else self._touching(contacts, frames, posed, pulled)
+        if is_good():
+            if not (polish and self._held):
+                return missed, slipped
+            targets = [row.target for row in rows]
+            for again in (True, False):
+                # The surface lands on its goals; where that throws all else about, the carrier near them will do.
+                landing = {**settings, "goes_on": True} if again else {**how, "goes_on": False}
+                missed, _, _ = self._land([*rows, *self._held], landing, again)
+                broken, slipped, farthest = look()
+                if is_good():
+                    return missed, slipped
+                for row, target in zip(rows, targets, strict=True):
+                    row.target = target
+        all_held = [] if settings["goes_on"] else self._touching(contacts, frames, posed, pulled)
         if all_held:
             self._held, how, best = all_held, {**how, "goes_on": False, "is_steady": True}, np.inf
             for tried in range(_TRIES_AT_ONCE + _MORE_AT_ONCE):
@@ -281,24 +297,30 @@ class Editor:
                     break
                 self._push()
                 self._hold(broken, _JOINING, posed, _STIFF)
-            if max(slipped, missed[: len(rows)].max()) < _KEPT * longest and farthest <= calm:
+            if is_good() or (max(slipped, missed[: len(rows)].max()) < _KEPT * longest and farthest <= calm):
                 return missed, slipped
-            self._held = few
-        if not settings["goes_on"]:
+        if settings["goes_on"] or is_good():
+            return missed, slipped
+        give, self._held = _GIVES, []
+        while not is_good() and give < _GIVES_WAY:
+            # From no edit, with nothing left of what contacts pushed against a wilder one.
             how = {**how, "goes_on": False, "is_steady": False}
-            for row in [*rows, *self._held]:
-                row.give = _GIVES
-            while (farthest > calm or slipped > _BEARS * wanted) and rows[0].give < _GIVES_WAY:
-                for _ in range(_TRIES):
-                    missed, _, _ = self._land([*rows, *self._held], how, False)
-                    how["goes_on"] = True
-                    broken, slipped, farthest = look()
-                    if farthest <= calm and slipped <= _BEARS * wanted:
-                        break
-                    self._push()
-                    self._hold(broken, min(_AT_ONCE, _MOST_ROWS[contacts.kind] - len(self._held)), posed, _GIVES)
-                for row in rows:
-                    row.give *= 10.0
+            for row in rows:
+                row.give = give
+            for row in self._held:
+                row.pushed, row.target = 0.0, row.goal
+            for _ in range(_TRIES):
+                missed, _, _ = self._land([*rows, *self._held], how, False)
+                how["goes_on"] = True
+                broken, slipped, farthest = look()
+                if is_good() or farthest > 10.0 * calm:
+                    break
+                self._push()
+                self._hold(broken, min(_JOINING, _MOST_ROWS[contacts.kind] - len(self._held)), posed, _GIVES)
+            give *= 10.0
+        if not is_good():
+            self._is_none, self._held = True, []
+            missed, slipped = np.array([np.linalg.norm(row.goal - row.start) for row in rows]), 0.0
         return missed, slipped
 
     def _hold(self, broken: Sequence[Broken], room: int, posed: Callable[[float], Posed], give: float = 0.0) -> bool:
