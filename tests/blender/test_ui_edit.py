@@ -173,6 +173,7 @@ def test_selected_vertices_are_pulled_by_their_mean(arm: Any) -> None:
     assert bpy.ops.sinew.add_handle() == {"FINISHED"}
     (handle,) = stored.edits_of(item()).handles
     assert set(handle.vertices) == set(chosen) and handle.frame == AT and not any(handle.by)
+    assert stored.edits_of(item()).mesh, "they are numbers of this mesh"
     item().handles[0].by = (0.0, 0.05, 0.0)
     assert bpy.ops.sinew.apply_edits() == {"FINISHED"}
     moved = world(arm, shown_at(arm, AT))[chosen].mean(axis=0) - before
