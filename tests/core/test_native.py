@@ -217,6 +217,7 @@ def calls() -> dict[str, Callable[[Any], Any]]:
         "Enrich.__new__": lambda m: enrich({}, {}, m),
         "Enrich.advance": lambda m: simulation.advance(*move(), None, m),
         "Enrich.settle": lambda m: simulation.settle(still, still.copy(), None, m),
+        "Enrich.carry": lambda m: simulation.carry(still, still * 1.01, still, still.copy(), m),
         "Enrich.material": lambda m: module.Enrich.material(
             cage.native, areas, {}, {"follow": made.follow},
             np.empty(e), np.empty(count), np.empty(count), np.empty(count, np.int32), m,
