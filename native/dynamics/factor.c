@@ -27,8 +27,8 @@
 
    When is it made anew? A minimisation with a fresh factor takes about FRESH_ROUNDS rounds. Rounds beyond are charged to a kept factor, a
    step that the energy shortened counts twice, over all minimisations since it was made; where the charge exceeds what a fresh one costs
-   (refresh_cost, in rounds), a fresh one pays. So it does where a fresh one is charged more than HOPELESS; where two were, the next is exact,
-   unless rows are nodes: an exact one takes a solution for each value of a row, and is made only where a step was refused or digits were lost.
+   (refresh_cost, in rounds), a fresh one pays. A fresh one that is charged more than HOPELESS is not exact enough: the next is exact, unless rows
+   are nodes: an exact one takes a solution for each value of a row, and is made only where a step was refused or digits were lost.
 
      made for this step | step was    | charge                    | next round
      -------------------+-------------+---------------------------+----------------------------------------------
@@ -58,7 +58,6 @@
 
 #define FRESH_ROUNDS 4
 #define HOPELESS 12
-#define OWN_MOST 2 /* fresh ones that are charged so, one after the other: the shape has gone on, or single precision is not enough */
 #define MOST_REFRESH_COST 30 /* within the rounds of a step there must be room for the other resorts */
 #define BORDER_MOST 400      /* points of one piece: from there on a border costs as much as a factorization of all */
 #define BORDER_IN_ALL 800    /* points of all pieces: what lies between them costs memory */
@@ -112,7 +111,7 @@ struct SnFactor {
     /* Of the minimisation in hand: */
     int round;
     int is_stale, is_fresh;    /* before the next step, in this one */
-    int own;                   /* how many were made in this minimisation */
+    int is_own;                /* made in this minimisation */
     int wants_exact;           /* single precision has not been enough */
     int wants_response;        /* projected steps have not been enough */
 };
@@ -319,7 +318,7 @@ void sn_factor_begin(SnFactor *factor, const double *positions, SnPlanes *planes
     factor->planes = planes;
     sn_border_step_forget(&factor->border_step);
     factor->round = 0;
-    factor->is_fresh = factor->own = 0;
+    factor->is_fresh = factor->is_own = 0;
     factor->wants_exact = exactly;
     factor->wants_response = exactly || (factor->springs != NULL && factor->answers_springs); /* no projection stands in for springs */
     factor->is_stale = exactly || !factor->is_made || factor->charge > factor->refresh_cost || (factor->is_touched && planes == NULL);
@@ -505,7 +504,7 @@ SnStatus sn_factor_refresh(SnContext *context, SnFactor *factor, const double *p
     if (factor->springs != NULL && !factor->answers_springs) { /* stiffer than they are, and secants learn the rest */
         sn_springs_majorise(factor->springs, &factor->assembly->pattern, factor->values);
     }
-    factor->wants_exact |= factor->own >= OWN_MOST && factor->charge > HOPELESS && !touched && !factor->has_saddle;
+    factor->wants_exact |= factor->is_own && factor->charge > HOPELESS && !touched && !factor->has_saddle;
     factor->is_exact = factor->wants_exact;
     if (touched && !factor->is_exact) {
         SN_TRY(take_planes_in(context, factor));
@@ -530,8 +529,7 @@ SnStatus sn_factor_refresh(SnContext *context, SnFactor *factor, const double *p
     sn_lbfgs_forget(&factor->secants);
     memcpy(factor->positions, positions, 3 * factor->assembly->vertex_count * sizeof *positions);
     factor->charge = 0;
-    factor->is_made = factor->is_fresh = 1;
-    factor->own++;
+    factor->is_made = factor->is_own = factor->is_fresh = 1;
 cleanup:
     return status;
 }
@@ -632,7 +630,7 @@ void sn_factor_judge(SnFactor *factor, SnStepOutcome outcome)
         factor->wants_exact |= factor->is_fresh;
     } else {
         factor->charge += outcome == SN_STEP_CAPPED || factor->has_moved ? 0 : (factor->round >= FRESH_ROUNDS) + 2 * hindered;
-        factor->is_stale = (factor->is_fresh && hindered && !factor->has_moved) || factor->charge > (factor->own > 0 ? HOPELESS : factor->refresh_cost);
+        factor->is_stale = (factor->is_fresh && hindered && !factor->has_moved) || factor->charge > (factor->is_own ? HOPELESS : factor->refresh_cost);
     }
     factor->is_fresh = 0;
     factor->round++;
