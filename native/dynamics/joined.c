@@ -19,12 +19,6 @@ void sn_joined_clear(SnJoined *joined)
     memset(joined, 0, sizeof *joined);
 }
 
-static int compare_keys(const void *left, const void *right)
-{
-    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-    return (a > b) - (a < b);
-}
-
 /* The couples of all planes, rising, each once, without those that the pattern has. */
 static SnStatus ask(SnContext *context, SnJoined *joined, const SnBlockPattern *pattern, const SnPlanes *planes)
 {
@@ -46,7 +40,7 @@ static SnStatus ask(SnContext *context, SnJoined *joined, const SnBlockPattern *
             }
         }
     }
-    qsort(joined->asked, count, sizeof *joined->asked, compare_keys);
+    qsort(joined->asked, count, sizeof *joined->asked, sn_block_pattern_compare);
     for (size_t k = 0; k < count; k++) {
         if (k == 0 || joined->asked[k] != joined->asked[k - 1]) {
             joined->asked[unique++] = joined->asked[k];

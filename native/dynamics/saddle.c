@@ -9,12 +9,6 @@
 #define GIVES_WAY 1e-4 /* of what its points would by themselves: single precision has it as nothing, and a row whose points are all in a border, eliminated
                           before them, is no stiffer than that allows */
 
-static int compare_keys(const void *left, const void *right)
-{
-    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-    return (a > b) - (a < b);
-}
-
 SnStatus sn_saddle_init(SnContext *context, const SnBlockPattern *pattern, const SnConstraints *constraints, SnSaddle *saddle)
 {
     SnStatus status = SN_OK;
@@ -32,7 +26,7 @@ SnStatus sn_saddle_init(SnContext *context, const SnBlockPattern *pattern, const
         }
         couples[count++] = node * (int64_t)size + node;
     }
-    qsort(couples, count, sizeof *couples, compare_keys);
+    qsort(couples, count, sizeof *couples, sn_block_pattern_compare);
     SN_TRY(sn_block_pattern_extend(context, pattern, rows->count, count, couples, &saddle->pattern, saddle->place));
     for (size_t r = 0; r < rows->count; r++) {
         for (int32_t k = rows->start[r]; k < rows->start[r + 1]; k++) {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int compare_keys(const void *left, const void *right)
+int sn_block_pattern_compare(const void *left, const void *right)
 {
     int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
     return (a > b) - (a < b);
@@ -43,7 +43,7 @@ static size_t collect_keys(size_t list_count, const SnStencils *lists, const int
             }
         }
     }
-    qsort(keys, filled, sizeof *keys, compare_keys);
+    qsort(keys, filled, sizeof *keys, sn_block_pattern_compare);
     size_t unique = 0;
     for (size_t k = 0; k < filled; k++) {
         if (k == 0 || keys[k] != keys[k - 1]) {

@@ -42,6 +42,9 @@ SnStatus sn_block_pattern_extend(SnContext *context, const SnBlockPattern *patte
 void sn_block_pattern_carry(const SnBlockPattern *pattern, const SnBlockPattern *extended, const int32_t *place, const double *values,
                             double *carried);
 
+/* Which of two couples comes first, for qsort. */
+int sn_block_pattern_compare(const void *left, const void *right);
+
 /* Index of the block at (row, column), row >= column; -1 when the pattern has none. */
 int32_t sn_block_pattern_find(const SnBlockPattern *pattern, int32_t row, int32_t column);
 
