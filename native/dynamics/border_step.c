@@ -343,7 +343,7 @@ cleanup:
 static void order_pieces(SnBorderStep *step, const SnBorder *border)
 {
     size_t next = 0, panel = 0, most = 0;
-    for (size_t p = 0; p <= step->piece_count; p++) {
+    for (size_t p = 0; p < step->piece_count; p++) {
         step->pieces[p] = (SnBorderPiece){0};
     }
     for (size_t k = 0; k < border->count; k++) {
@@ -381,7 +381,7 @@ static SnStatus list_touched(SnContext *context, SnBorderStep *step, const SnBor
         size_t pieces = (size_t)piece_of(border, (int32_t)k) + 1;
         step->piece_count = pieces > step->piece_count ? pieces : step->piece_count;
     }
-    SN_TRY_ROOM(context, step->pieces, step->piece_count + 1, step->pieces_room);
+    SN_TRY_ROOM(context, step->pieces, step->piece_count, step->pieces_room);
     mark_touched(&task, step->order);
     SN_TRY(shape_matrix(context, &task, step->order));
     order_pieces(step, border);
